@@ -1,4 +1,4 @@
-// The control: what Bun itself costs as a proxy. Bun.serve and fetch, no logic at all (performance.md §1).
+// The control: what Bun itself costs as a proxy. Bun.serve and fetch, without any logic (performance.md §1).
 const upstream = process.env["UPSTREAM"] ?? "";
 
 const server = Bun.serve({

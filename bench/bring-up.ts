@@ -1,4 +1,4 @@
-// Brings up what is measured: the peers in front of the upstream, then the Tollgates of one tree beside them.
+// Starts what is measured: the peers in front of the upstream, then the Tollgates of one tree beside them.
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { LEAN_GATEWAY_POSTGRES, NULL_LEDGER, TOLLGATE, TOLLGATE_POSTGRES } from "./peer.ts";
@@ -10,17 +10,17 @@ import type { Options } from "./options.ts";
 import type { RunningPeer, Upstream } from "./peer.ts";
 import type { Results } from "./report.ts";
 
-/** Where a run takes place. */
+/** The surroundings of a run. */
 export interface Ground extends Pick<Options, "plan" | "wants"> {
   upstream: Upstream;
   scratchDir: string;
-  /** Told of every peer and section that could not be measured. */
+  /** Gets every peer and section that could not be measured. */
   skipped: Results["skipped"];
-  /** What ends with the run, beside the processes of processes.ts. */
+  /** What to clean up at the end of the run, besides the processes of processes.ts. */
   atEnd: (() => Promise<void>)[];
 }
 
-/** The peers that are no Tollgate; one that cannot start is reported, never the end of the run. */
+/** Starts the peers other than Tollgate. A peer that cannot start is reported and does not end the run. */
 export async function startPeers({ upstream, wants, skipped, scratchDir }: Ground): Promise<RunningPeer[]> {
   const started: RunningPeer[] = [];
   for (const peer of PEERS.filter(({ name }) => wants(name))) {
@@ -35,7 +35,7 @@ export async function startPeers({ upstream, wants, skipped, scratchDir }: Groun
   return started;
 }
 
-/** The Tollgates of the tree in `checkout`, on stores below `place`, beside `peers`. */
+/** Starts the Tollgates of the tree in `checkout`, with stores below `place`, beside `peers`. */
 export async function startTollgates(
   ground: Ground,
   peers: readonly RunningPeer[],
@@ -77,7 +77,7 @@ async function startPostgres(bench: Bench, { skipped, atEnd, wants }: Ground): P
   }
 }
 
-/** A revision from before it has none. */
+/** An older revision may not have it. */
 async function startShell(
   { peers, upstream, scratchDir, checkout }: Bench,
   { skipped }: Ground,

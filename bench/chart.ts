@@ -1,4 +1,5 @@
-// The chart of a result: one group of horizontal bars per compared figure, one bar per peer, the median at its end.
+// The chart of a result: one group of horizontal bars per compared figure, one bar per peer, with the median at its
+// end.
 import { number } from "./report.ts";
 import type { Figure } from "./figure.ts";
 

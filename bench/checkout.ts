@@ -1,5 +1,5 @@
-// A revision of this repository as a tree of files that can run: its own sources, and the dependencies of this tree where
-// both lock the same ones.
+// Checks out a revision of this repository as a runnable tree: its own sources, and this tree's dependencies if both
+// lock files are the same.
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./peers.ts";
@@ -10,7 +10,10 @@ export interface Checkout {
   title: string;
 }
 
-/** Writes the tree of `revision` into `folder`. Throws when git does not know it, or when it cannot be installed. */
+/**
+ * Writes the tree of `revision` into `folder`. Throws if git does not know it, or if its dependencies cannot be
+ * installed.
+ */
 export function checkOut(revision: string, folder: string): Checkout {
   const title = run(["git", "log", "-1", "--format=%h %s", revision, "--"], root).toString().trim();
   mkdirSync(folder);
@@ -21,7 +24,7 @@ export function checkOut(revision: string, folder: string): Checkout {
   return { folder, title };
 }
 
-/** Nothing in the repository is left behind by this: no branch, no worktree that git remembers. */
+/** Leaves nothing behind in the repository: no branch, no worktree. */
 function run(command: string[], cwd: string, stdin: Uint8Array | "ignore" = "ignore"): Buffer {
   const { success, stdout, stderr } = Bun.spawnSync(command, { cwd, stdin, stderr: "pipe" });
   if (!success) throw new Error(`${command.slice(0, 2).join(" ")}: ${stderr.toString().trim()}`);

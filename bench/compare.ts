@@ -1,5 +1,5 @@
-// Two revisions in one run (`--compare REVISION`): every round takes each figure of both, the next round in the opposite
-// order, beside the same controls; so whatever slows the machine slows both, and the controls tell how much it did.
+// Two revisions in one run (`--compare REVISION`): every round takes each figure of both, in alternating order,
+// beside the same controls. Whatever slows the machine down slows both, and the controls show by how much.
 import { join } from "node:path";
 import { messageOf } from "../src/domain/error-message.ts";
 import { startPeers, startTollgates, type Ground } from "./bring-up.ts";
@@ -13,7 +13,7 @@ import type { Bench, Measure } from "./figures/bench.ts";
 import type { Figure } from "./figure.ts";
 import type { NamedMeasure } from "./measures.ts";
 
-/** One figure of one peer: what each round found, of either revision. */
+/** One figure of one peer: the samples of each round, for both revisions. */
 interface Compared extends Pick<Figure, "section" | "name" | "peer" | "unit"> {
   old: number[];
   new: number[];
@@ -22,7 +22,7 @@ interface Compared extends Pick<Figure, "section" | "name" | "peer" | "unit"> {
 type Side = "old" | "new";
 
 export interface Comparison {
-  /** What `old` is. */
+  /** The title of `old`. */
   title: string;
   compared: Compared[];
 }
@@ -53,7 +53,7 @@ export async function compare(
   return { title, compared };
 }
 
-/** Every process of either side, once. */
+/** Every process of both sides, each once. */
 const both = ({ old, new: ours }: Record<Side, Bench>): Bench => ({
   ...ours,
   peers: [...new Set([...old.peers, ...ours.peers])],
@@ -74,7 +74,7 @@ async function inRounds(sides: Record<Side, Bench>, rounds: number, measure: Mea
   return [...rows.values()];
 }
 
-/** Median and range of either revision, and of what each round finds them to differ by. */
+/** Prints the median and range of both revisions, and of the difference in each round. */
 export function printComparison({ title, compared }: Comparison): string {
   const head = ["figure", "peer", "old", "min – max", "new", "min – max", "difference", "min – max", ""];
   const rows = compared.map((row) => ({ section: row.section, cells: cellsOf(row) }));
@@ -99,7 +99,7 @@ function cellsOf({ name, peer, unit, old, new: ours }: Compared): string[] {
   ];
 }
 
-/** Ranges that overlap prove nothing, but that every round says the same is worth another, longer run. */
+/** Overlapping ranges prove nothing, but if every round agrees, another, longer run is worthwhile. */
 function verdict(old: number[], ours: number[]): string {
   if (Math.min(...old) > Math.max(...ours) || Math.min(...ours) > Math.max(...old)) return "";
   const signs = new Set(pairwise(ours, old, (value, control) => Math.sign(value - control)));

@@ -1,5 +1,6 @@
 // One keep-alive HTTP/1.1 connection on a raw socket: the smallest client that frames replies correctly, so that the
-// generator costs less than what it measures. One request at a time; replies with content-length or chunked bodies only.
+// generator costs less than what it measures. One request at a time; replies with content-length or chunked bodies
+// only.
 import { ReplyReader } from "./reply-reader.ts";
 import type { Reply } from "./reply-reader.ts";
 
@@ -53,7 +54,7 @@ export class Connection {
     });
   }
 
-  /** Events of the reply under way, for callers that leave in its middle. */
+  /** Events so far of the current reply, for callers that leave in its middle. */
   get eventsSoFar(): number {
     return this.#waiting?.reader.events ?? 0;
   }
@@ -63,7 +64,7 @@ export class Connection {
     this.#socket?.pause();
   }
 
-  /** Closes at once; a reply under way is rejected. */
+  /** Closes at once; a pending reply is rejected. */
   close(): void {
     this.#socket?.terminate();
     this.#socket = null;

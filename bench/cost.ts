@@ -1,5 +1,5 @@
-// CPU cost of one peer under one closed-loop load, warmed up first. Throws when a reply was not the expected one: a
-// gateway that refuses is fast, and its figure would be a lie.
+// The CPU cost of one peer under one closed-loop load, warmed up first. Throws if a reply is not the expected one: a
+// gateway that refuses is fast, and its figure would be meaningless.
 import { CpuMeter } from "./cpu-meter.ts";
 import { closedLoop } from "./load.ts";
 import { chatBody, chatRequest } from "./request.ts";
@@ -14,7 +14,7 @@ export interface CostPlan {
   durationMs: number;
   warmUpMs: number;
   sizeKb?: RequestSizeKb;
-  /** Streams start spread over this time, so that they do not march in step. */
+  /** Starts of streams are spread over this time, so that they do not run in lockstep. */
   spreadMs?: number;
   expectStatus?: number;
   headers?: Record<string, string>;
@@ -24,7 +24,7 @@ export interface CostPlan {
 
 export interface Cost {
   cpuSeconds: number;
-  /** Of its database, meanwhile; 0 for a peer that has none. */
+  /** CPU time of its database meanwhile; 0 for a peer without one. */
   databaseSeconds: number;
   load: LoadResult;
 }

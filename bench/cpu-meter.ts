@@ -1,5 +1,6 @@
-// CPU time of one process between two moments. The scheduler's nanoseconds per thread where the kernel gives them, checked
-// against utime + stime of /proc/PID/stat, which counts in 10 ms steps but never forgets a thread that has ended.
+// CPU time of one process between two moments. Uses the scheduler's nanoseconds per thread if the kernel provides
+// them, checked against utime + stime of /proc/PID/stat, which counts in 10 ms steps but includes threads that have
+// ended.
 import { readFileSync, readdirSync } from "node:fs";
 import type { Process } from "./processes.ts";
 

@@ -1,9 +1,9 @@
-// One measured figure with its samples, and the targets of performance.md §2 that it is held to.
+// One measured figure with its samples, and the targets of performance.md §2 that it must meet.
 import { spread } from "./stats.ts";
 import type { Spread } from "./stats.ts";
 
 export interface Goal {
-  /** As the design states it. */
+  /** As stated in the design. */
   text: string;
   met(value: number): boolean;
 }
@@ -51,7 +51,7 @@ export const GOALS = {
   none: { text: "0", met: (value: number) => value === 0 },
 } satisfies Record<string, Goal>;
 
-/** A figure from its samples; the goal judges the median. Throws when nothing was measured. */
+/** Makes a figure from its samples; the goal applies to the median. Throws if there are no samples. */
 export function figure(
   place: { section: string; name: string; peer: string; unit: string },
   samples: number[],

@@ -1,4 +1,4 @@
-// What a gateway's shell reads of a request's headers; the lean shell and the table of parts read the same.
+// The request headers that a gateway's shell reads; the lean shell and the table of parts read the same.
 export const HEADERS_READ = [
   "authorization",
   "content-type",

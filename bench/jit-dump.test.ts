@@ -23,7 +23,7 @@ function code(name: string, from: bigint, { size, sinceNs }: { size: bigint; sin
   return record;
 }
 
-test("an address is what lay there at that time: memory is used again, and a half-written end is left out", () => {
+test("an address is resolved to the code there at that time, because memory is reused; a half-written last record is ignored", () => {
   const dir = mkdtempSync(join(tmpdir(), "tollgate-jit-"));
   try {
     const file = join(dir, "jit-1-1.dump");

@@ -1,4 +1,5 @@
-// What JavaScriptCore says of the code that it compiles, in perf's format for that: which function lay where, from when on.
+// Reads JavaScriptCore's dump of its compiled code, in perf's format: which function was at which address, and from
+// when on.
 import { readFileSync } from "node:fs";
 
 interface Code {
@@ -10,13 +11,13 @@ interface Code {
   name: string;
 }
 
-/** A record that tells of new code. */
+/** The type of a record for new code. */
 const CODE_LOAD = 0;
 /** Offsets within such a record. */
 const AT = { address: 32, size: 40, name: 56 };
 
 export class JitDump {
-  /** By address. */
+  /** Sorted by address. */
   private readonly codes: Code[] = [];
 
   constructor(file: string) {
@@ -24,14 +25,14 @@ export class JitDump {
     let at = dump.readUInt32LE(8);
     while (at + AT.name <= dump.length) {
       const bytes = dump.readUInt32LE(at + 4);
-      if (bytes === 0 || at + bytes > dump.length) break; // the last one, half written
+      if (bytes === 0 || at + bytes > dump.length) break; // the last record, half written
       if (dump.readUInt32LE(at) === CODE_LOAD) this.codes.push(codeAt(dump, at));
       at += bytes;
     }
     this.codes.sort((a, b) => Number(a.from - b.from));
   }
 
-  /** What lay at the address at this time; memory is used again. Null: nothing that was told of. */
+  /** The code at the address at this time; memory is reused. Null if the dump has none. */
   nameAt(address: bigint, atNs: bigint): string | null {
     let [low, high] = [0, this.codes.length];
     while (low < high) {
@@ -47,7 +48,7 @@ export class JitDump {
   }
 }
 
-/** So many codes before an address are looked at for one that reaches it. */
+/** At most so many entries before an address are searched for one that covers it. */
 const SAME_PLACE_AT_MOST = 64;
 
 function codeAt(dump: Buffer, at: number): Code {

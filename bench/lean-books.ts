@@ -1,5 +1,5 @@
-// What both floors of the ledger have in common: an organization with credits and a key as the product makes them, and its
-// books as the one program that writes them keeps them in memory.
+// What both floors of the ledger share: an organization with credits and a key as the product makes them, and its
+// books, kept in memory by the single program that writes them.
 import type { Config } from "../src/config/config.ts";
 import { HOUR_MS } from "../src/domain/durations.ts";
 import { FORMATS } from "../src/gateway/formats/formats.ts";
@@ -15,11 +15,11 @@ export const PROMPT_TOKENS = 40;
 export const COMPLETION_TOKENS = 150;
 export const ATTEMPTS = JSON.stringify([answeredAttempt(releaseOf())]);
 
-/** What a floor of the ledger does for a request; each promise holds once that is durable. */
+/** What a floor of the ledger does for a request; each promise resolves once the result is durable. */
 export interface LeanLedger {
-  /** The request's key, read now. */
+  /** Reads the request's key now. */
   prove: () => Promise<void>;
-  /** The id of the request. */
+  /** Returns the id of the request. */
   admit: () => Promise<string>;
   settle: (requestId: string) => Promise<void>;
 }
@@ -30,14 +30,14 @@ export type Step = "admit" | "settle";
 export interface Waiting {
   requestId: string;
   step: Step;
-  /** Told once it is durable. */
+  /** Called once it is durable. */
   done: () => void;
 }
 
 export const idsOf = (batch: readonly Waiting[], step: Step): string[] =>
   batch.filter((one) => one.step === step).map(({ requestId }) => requestId);
 
-/** From admission to the end of its time, milliseconds. */
+/** From admission to its deadline, milliseconds. */
 export const TIMEOUT_MS = 300_000;
 
 export const monthOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 7);
@@ -82,7 +82,7 @@ export class LeanBooks {
 
   constructor(public txn: number) {}
 
-  /** The entries of a batch: what is of one kind is one row, chained by its hash. */
+  /** The entries of a batch: one row per kind, chained by its hash. */
   post({ ended, begun }: { ended: number; begun: number }): LeanEntry[] {
     return [
       ...this.entry({ kind: "charge", debit: "held", credit: "revenue", each: CHARGE }, ended),

@@ -1,5 +1,6 @@
-// The floor of the whole gateway: the least shell around the least ledger that is as durable (performance.md §5). Whatever a
-// target asks below this line is below the runtime, the store and the disk, not below Tollgate's rules.
+// The floor of the whole gateway: the smallest shell around the smallest ledger of the same durability
+// (performance.md §5). A target below this floor could only be met by the runtime, the store or the disk, not by
+// simplifying Tollgate's rules.
 import { openLeanPostgres } from "./lean-postgres.ts";
 import { openLeanSqlite } from "./lean-sqlite.ts";
 import { serveLean } from "./lean-proxy.ts";

@@ -2,7 +2,7 @@
 import type { LeanLedger } from "./lean-books.ts";
 import { servePairs } from "./pairs.ts";
 
-/** A floor has one organization, and nothing is told of it but when it is durable. */
+/** A floor has one organization and reports only that a request is durable. */
 export const serveLeanPairs = ({ admit, settle }: LeanLedger): void =>
   servePairs(async () => async () => {
     await settle(await admit());

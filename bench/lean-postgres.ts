@@ -1,6 +1,6 @@
-// The floor of the ledger on PostgreSQL, as `lean-sqlite.ts` is on SQLite: the same rows in the product's own tables, an
-// admission durable before anything is sent, and each batch one round trip, because nothing is loaded, decided or
-// compared with what was read (performance.md §5).
+// The floor of the ledger on PostgreSQL, like `lean-sqlite.ts` on SQLite: the same rows in the product's own tables,
+// and an admission durable before anything is sent. Each batch is one round trip, because nothing is loaded, decided
+// or compared with what was read (performance.md §5).
 import { loadConfig } from "../src/config/config.ts";
 import { askTogether, type Parameter, type Question } from "../src/ledger/postgres/flight.ts";
 import { namedStatement, transposed } from "../src/ledger/postgres/query.ts";
@@ -79,7 +79,7 @@ const balance = namedStatement(
 const BEGIN: Question = { statement: namedStatement("BEGIN", "BEGIN"), values: [] };
 const COMMIT: Question = { statement: namedStatement("COMMIT", "COMMIT"), values: [] };
 
-/** Whose requests they all are, and what each is admitted with. */
+/** The organization and key of all requests, and the terms of each admission. */
 interface Terms {
   organizationId: string;
   keyId: string;
@@ -90,14 +90,14 @@ interface Terms {
 
 const ask = (text: Question["statement"], ...values: Parameter[]): Question => ({ statement: text, values });
 
-/** A batch as one round trip. */
+/** Writes a batch in one round trip. */
 function questionsOf(batch: readonly Waiting[], terms: Terms, books: LeanBooks): Question[] {
   const requests = { settled: idsOf(batch, "settle"), admitted: idsOf(batch, "admit") };
   const rows = written(requests, terms, books);
   return [BEGIN, ask(lock, terms.organizationId), ...rows, COMMIT];
 }
 
-/** The rows that a batch leaves; the books are as after it. */
+/** The rows of a batch; advances the books to the state after it. */
 function written(
   { settled, admitted }: { settled: string[]; admitted: string[] },
   { organizationId, keyId, model, digest, epoch }: Terms,
@@ -134,7 +134,7 @@ function written(
   ];
 }
 
-/** On the empty database at `url`, with one organization and one key. */
+/** Sets up the empty database at `url` with one organization and one key. */
 export async function openLeanPostgres(directory: string, url: string): Promise<LeanLedger> {
   const config = loadConfig({ env: process.env, cwd: directory, flags: { dataDir: directory } });
   const key = await organizationWithKey(config);
@@ -173,7 +173,7 @@ export async function openLeanPostgres(directory: string, url: string): Promise<
 
   let proofs: Promise<void> | null = null;
 
-  /** The key for all that one turn of the loop asks for. */
+  /** Reads the key once for all requests of one turn of the event loop. */
   function prove(): Promise<void> {
     proofs ??= new Promise((resolve, reject) => {
       setImmediate(() => {

@@ -1,6 +1,7 @@
-// The floor of a gateway in Bun: the least that its shell has to do, around a ledger that decides nothing, or none. It reads
-// the same headers, parses what comes in and what comes back, restamps and prints it, ties the upstream call to one abort
-// signal, has a deadline, counts usage, answers with the same headers and writes an access line (performance.md §5).
+// The floor of a gateway in Bun: the least that its shell must do, around a ledger that decides nothing, or none. It
+// reads the same headers, parses the request and the answer, restamps and prints them, ties the upstream call to one
+// abort signal, has a deadline, counts usage, answers with the same headers and writes an access line (performance.md
+// §5).
 import { HEADERS_READ } from "./headers-read.ts";
 import { openSync, writeSync } from "node:fs";
 import type { LeanLedger } from "./lean-books.ts";
@@ -32,7 +33,7 @@ function note(id: string, status: number, sinceMs: number): void {
 
 const costOf = (usage: Usage): number => usage.prompt_tokens * 500 + usage.completion_tokens * 1500;
 
-/** The event as the gateway's: its own id on it, its usage with a price. */
+/** The event as the gateway sends it: with the gateway's id, and the price in its usage. */
 function restamped(event: string, id: string): string {
   if (!event.startsWith("data: {")) return `${event}\n\n`;
   const part = JSON.parse(event.slice(6)) as { id: string; usage: Usage | null; gateway?: object };
@@ -41,7 +42,7 @@ function restamped(event: string, id: string): string {
   return `data: ${JSON.stringify(part)}\n\n`;
 }
 
-/** The last event waits for what `settled` does. */
+/** The last event waits for `settled`. */
 async function* events(
   answer: Response,
   id: string,
@@ -65,7 +66,7 @@ async function* events(
   }
 }
 
-/** Serves until the process ends, and says on stdout where; without a ledger it is the shell alone. */
+/** Serves until the process ends, and prints its port to stdout; without a ledger it is the shell alone. */
 export function serveLean(ledger: LeanLedger | null): void {
   const server = Bun.serve({
     port: Number(process.env["PORT"] ?? 0),

@@ -1,6 +1,7 @@
-// The floor of the ledger on SQLite: the least code that leaves the same rows for each request, in the product's own tables
-// and as durable. What waits is one transaction, as in the product; nothing is loaded, decided or compared with what was
-// read, beside the key, which is read anew for each request. What the product costs above this is what deciding costs.
+// The floor of the ledger on SQLite: the least code that writes the same rows for each request, in the product's own
+// tables and with the same durability. As in the product, all waiting operations are one transaction. Nothing is
+// loaded, decided or compared with what was read, except the key, which is read anew for each request. The product's
+// cost above this floor is the cost of deciding.
 import type { Database } from "bun:sqlite";
 import { loadConfig } from "../src/config/config.ts";
 import { newRequestId } from "../src/lib/id.ts";
@@ -23,7 +24,7 @@ import {
   type Waiting,
 } from "./lean-books.ts";
 
-/** Prepared once, as the product's are. */
+/** Prepared once, like the product's. */
 const statementsOf = (writer: Database) => ({
   prove: writer.prepare("SELECT digest, revoked_at FROM api_key WHERE org_id = ?1 AND key_id = ?2"),
   open: writer.prepare(
@@ -60,7 +61,7 @@ const statementsOf = (writer: Database) => ({
   ),
 });
 
-/** Of a new store in `directory`, with one organization and one key. */
+/** Creates a store in `directory`, with one organization and one key. */
 export async function openLeanSqlite(directory: string): Promise<LeanLedger> {
   const config = loadConfig({ env: process.env, cwd: directory, flags: { dataDir: directory } });
   const { organizationId, keyId } = await organizationWithKey(config);

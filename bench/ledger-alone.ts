@@ -1,6 +1,8 @@
-// The ledger alone: admissions and settlements of one organization, or of so many in turn, against the configured store, in a process of its own,
-// so that its CPU time is the ledger's (`pairs.ts`): `&organizations=40` of those that ORGANIZATIONS made, `&limited=1` of one whose key has limits of its
-// own, `&limited=4` of one with limits of all subjects that a request counts for, `&limited=0` of one like them without any. The store is the folder in DIRECTORY, or the PostgreSQL that DATABASE_URL names.
+// The ledger alone: admissions and settlements of one organization, or of several in turn, against the configured
+// store, in a separate process, so that its CPU time is the ledger's (`pairs.ts`). `&organizations=40` uses that many
+// of the ORGANIZATIONS made at start. `&limited=1` uses an organization whose key has limits of its own, `&limited=4`
+// one with limits of all subjects that a request counts for, `&limited=0` a similar one without limits. The store is
+// the folder in DIRECTORY, or the PostgreSQL that DATABASE_URL names.
 import { byItself } from "../src/domain/actor.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { nanoUsd } from "../src/domain/money.ts";
@@ -28,7 +30,9 @@ const keys = await Promise.all(
 );
 type Key = (typeof keys)[number];
 
-/** Limits that nothing reaches, of so many subjects: first the key, then its organization, its model, and both. */
+/**
+ * Sets limits that are never reached on so many subjects: first the key, then its organization, its model, and both.
+ */
 async function limitedKey(subjects: number): Promise<Key> {
   const key = await world.key(await world.organization(1_000_000));
   const limits = { requestsPerMinute: 10_000_000, tokensPerMinute: 1_000_000_000, concurrent: 1_000_000 };
@@ -49,7 +53,7 @@ async function limitedKey(subjects: number): Promise<Key> {
   return key;
 }
 
-/** Where its rows lie in the store makes one organization dearer than another: each run takes the next of so many. */
+/** An organization's cost depends on where its rows are in the store: each run takes the next of so many. */
 const ALIKE = 6;
 const limited = new Map<number, Promise<Key[]>>();
 let runs = 0;
@@ -62,7 +66,7 @@ async function nextLimited(subjects: number): Promise<Key[]> {
   return alike.slice(Math.floor(runs / 2) % ALIKE).slice(0, 1);
 }
 
-/** What the gateway settles an ordinary answer with: one attempt, no key of the caller's. */
+/** The settlement of an ordinary answer: one attempt, no caller's key. */
 const settlementOf = (key: Key, requestId: string): Settlement => ({
   organizationId: key.organizationId,
   requestId,

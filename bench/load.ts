@@ -1,12 +1,13 @@
-// The two generators. Closed loop: a fixed number in flight, for CPU figures. Open loop: Poisson arrivals at a fixed rate,
-// each latency taken from the scheduled start, so that a slow server cannot slow its own measurement (performance.md §4.3).
+// The two load generators. Closed loop: a fixed number in flight, for CPU figures. Open loop: Poisson arrivals at a
+// fixed rate, with each latency counted from the scheduled start, so that a slow server cannot delay its own
+// measurement (performance.md §4.3).
 import { Connection } from "./connection.ts";
 import type { Origin } from "./connection.ts";
 import type { Reply } from "./reply-reader.ts";
 
 export interface LoadResult {
   requests: number;
-  /** Replies with another status than the expected one, and lost connections. */
+  /** Replies with an unexpected status, and lost connections. */
   errors: number;
   events: number;
   seconds: number;
@@ -27,7 +28,7 @@ export interface ClosedLoad extends Load {
   /** Ends at whichever comes first; requests in flight are finished and counted. */
   durationMs?: number;
   requests?: number;
-  /** Starts are spread evenly over this time, so that streams do not march in step. */
+  /** Starts are spread evenly over this time, so that streams do not run in lockstep. */
   spreadMs?: number;
 }
 
@@ -92,7 +93,7 @@ export interface OpenLoad extends Load {
   durationMs: number;
 }
 
-/** Connections grow with what is in flight and are reused, as a pooled client does. */
+/** The number of connections grows with the requests in flight and they are reused, like those of a pooled client. */
 export async function openLoop(load: OpenLoad): Promise<LoadResult> {
   const idle = await Promise.all(Array.from({ length: 32 }, () => Connection.open(load.origin)));
   const recorder = new Recorder(load);
@@ -121,7 +122,7 @@ export async function openLoop(load: OpenLoad): Promise<LoadResult> {
   return recorder.end();
 }
 
-/** Sends `count` requests at once, each on its own open connection; the replies with their bodies. */
+/** Sends `count` requests at once, each on its own open connection; returns the replies with their bodies. */
 export async function burst(load: Load, count: number): Promise<Reply[]> {
   const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(load.origin)));
   const replies = await Promise.all(

@@ -1,4 +1,5 @@
-// What the benchmark can measure, by name, in this order: idle memory before any load, restarts after all of it.
+// What the benchmark can measure, by name, in this order: idle memory comes before any load, restarts after all of
+// it.
 import { addedLatency } from "./figures/added-latency.ts";
 import { budget } from "./figures/budget.ts";
 import { clientGone } from "./figures/client-gone.ts";
@@ -23,7 +24,7 @@ import type { Measure } from "./figures/bench.ts";
 export interface NamedMeasure {
   name: string;
   measure: Measure;
-  /** Taken only where `--only` names it. */
+  /** Measured only if `--only` names it. */
   apart?: true;
 }
 

@@ -1,6 +1,7 @@
-// Where the time of a request goes in the gateway's main thread, runtime and kernel included: `perf` samples its stacks, the
-// compiler's own dump names our functions in them, and each sample belongs to the innermost of these. Bun's profiler counts our
-// functions alone. `./tollgate-bun bench/native-profile.ts [--sse] [--whole] [--warm-up 40000] [--seconds 8]`; --whole: with its ledger.
+// Where the time of a request goes in the gateway's main thread, including the runtime and the kernel: `perf` samples
+// its stacks, the compiler's dump names our functions in them, and each sample is attributed to the innermost of
+// these. Bun's own profiler counts our functions only. `./tollgate-bun bench/native-profile.ts [--sse] [--whole]
+// [--warm-up 40000] [--seconds 8]`; --whole includes its ledger.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,23 +15,23 @@ import { startTollgate } from "./tollgate-peer.ts";
 
 const HZ = 2500;
 const MICROS_PER_SAMPLE = 1e6 / HZ;
-/** Requests until the compiler has done with what each of them runs through. */
+/** The number of requests after which everything they run through is compiled. */
 const WARM_UP = { json: "40000", sse: "2000" };
 const TOP = 50;
 const LEAST_MICROS = 0.1;
 
-/** Glue of the compiler's between two functions, or between one and the runtime. */
+/** The compiler's glue code between two functions, or between a function and the runtime. */
 const GLUE = /^(?:Thunk|\w+Thunk|InlineCache|\w*OSRE\w+):/;
 const NOBODY = "(none of ours: sockets, HTTP, the queue of promises, the collector)";
 
 interface Share {
   micros: number;
-  /** Of it in compiled code of its own; the rest is what the runtime and the kernel did for it. */
+  /** The part of it in its own compiled code; the rest is the runtime and the kernel on its behalf. */
   own: number;
   kernel: number;
 }
 
-/** One sample as perf prints it: a line of thread and time, then frames from the innermost on. */
+/** Reads one sample as perf prints it: a line with thread and time, then frames, the innermost first. */
 function read(sample: string, dump: JitDump): { name: string; own: boolean; kernel: boolean } | null {
   const [head = "", ...frames] = sample.split("\n").filter((line) => line.trim() !== "");
   const [, seconds, nanos] = /(\d+)\.(\d{9}):/.exec(head) ?? [];

@@ -1,6 +1,6 @@
-// The gateway's shell alone: the product as it is composed, but what the money path asks its ledger is answered at once,
-// with nothing decided and nothing written. What it costs is what everything around the ledger costs (performance.md §5).
-// It serves the benchmark only: no command of the product leads here. `bench/null-ledger.ts serve --config FILE`.
+// The gateway's shell alone: the product as it is composed, but with a ledger that answers the money path at once,
+// without deciding or writing anything. Its cost is that of everything around the ledger (performance.md §5). For the
+// benchmark only: no command of the product reaches it. `bench/null-ledger.ts serve --config FILE`.
 import { parseArgs } from "node:util";
 import { loadConfig } from "../src/config/config.ts";
 import { nanoUsd } from "../src/domain/money.ts";
@@ -24,7 +24,7 @@ function admitted(admission: AdmissionRequest): AdmissionDecision {
   };
 }
 
-/** Organizations, keys and releases are those of `real`; only calls are on the house. */
+/** Organizations, keys and releases are those of `real`; only calls are free. */
 const nullLedger = (real: Ledger): Ledger => ({
   ...real,
   checkKey: () => ({ scope: "standard" as const, maxOutputTokens: null }),

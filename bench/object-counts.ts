@@ -1,5 +1,5 @@
-// Loaded before a gateway whose garbage is counted, with its collector off: at SIGUSR2 it writes how many objects of each
-// type there are to the file that `OBJECT_COUNTS` names, whole or not at all.
+// Preloaded into a gateway whose garbage is counted, with its collector off: on SIGUSR2 it writes the number of
+// objects of each type to the file that `OBJECT_COUNTS` names, atomically.
 import { heapStats } from "bun:jsc";
 import { renameSync, writeFileSync } from "node:fs";
 

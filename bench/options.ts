@@ -1,4 +1,4 @@
-// What `npm run bench` is asked for. Minutes of measuring are not begun on words that mean nothing here.
+// The options of `npm run bench`, checked before minutes of measuring begin.
 import { parseArgs } from "node:util";
 import { messageOf } from "../src/domain/error-message.ts";
 import { MEASURES, type NamedMeasure } from "./measures.ts";
@@ -11,25 +11,25 @@ import { RIVALS_MEASURES, RIVALS_PAGE } from "./rivals.ts";
 export interface Options {
   plan: Plan;
   measures: readonly NamedMeasure[];
-  /** Whether a peer takes part; controls always do. */
+  /** True if a peer takes part; controls always do. */
   wants: (peer: string) => boolean;
   /** The commit that this tree is compared with; null without `--compare`. */
   compare: string | null;
-  /** The page of rivals is written from this run. */
+  /** True if the page of rivals is written from this run. */
   rivals: boolean;
-  /** Nothing was left out: the results are worth keeping. */
+  /** True if nothing was left out: the results are worth keeping. */
   whole: boolean;
 }
 
 const CONTROLS = PEERS.filter(({ control }) => control).map(({ name }) => name);
 const OTHERS = PEERS.filter(({ control, apart }) => !control && apart !== true).map(({ name }) => name);
-/** Takes long to install and to load: beside those that it is compared with. */
+/** Peers that take long to install and load run only with the ones they are compared with. */
 const RIVALS = [...OTHERS, LITELLM, ...TOLLGATES];
 const KNOWN = [...RIVALS, ...LEAN_GATEWAYS];
 const APART_PEERS = [LITELLM, ...LEAN_GATEWAYS];
 const NAMES = MEASURES.map(({ name }) => name);
 const APART = MEASURES.filter(({ apart }) => apart).map(({ name }) => name);
-/** Ranges of fewer rounds, or of code that is still being compiled, say little. */
+/** Ranges from fewer rounds, or from code that is still being compiled, prove little. */
 const COMPARED = { rounds: 5, firstWarmUpMs: 3_000 };
 
 const USAGE = `npm run bench -- [--quick] [--only "NAME,NAME"] [--peers "NAME,NAME"] [--rounds N] [--compare REVISION | --rivals]
@@ -39,7 +39,7 @@ Only where they are named: ${APART_PEERS.join(", ")} (the last with tollgate-pos
 --compare measures REVISION and this tree in the same rounds, each on stores of its own, and prints what differs; rivals
 take part where --peers names them. --rivals writes ${RIVALS_PAGE}.`;
 
-/** Prints the usage and ends the process where it is asked for it, or for what it does not know. */
+/** Prints the usage and exits, if asked to or on an unknown option. */
 export function readOptions(): Options {
   const asked = parse();
   const { peers, rivals, compare } = asked;
@@ -99,7 +99,7 @@ function parse() {
   }
 }
 
-/** Throws for a name that is none of `known`. */
+/** Throws for a name that is not in `known`. */
 function namesIn(option: string, list: string | undefined, known: readonly string[]): string[] | undefined {
   const names = list
     ?.split(",")
@@ -110,7 +110,7 @@ function namesIn(option: string, list: string | undefined, known: readonly strin
   return names;
 }
 
-/** The hash of a revision, which stays what it is while a branch moves on. Throws where git knows none. */
+/** The hash of a revision, which stays the same when a branch moves on. Throws if git does not know it. */
 function commitOf(revision: string): string {
   const asked = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`];
   const { success, stdout } = Bun.spawnSync(asked, { cwd: root, stderr: "ignore" });

@@ -1,8 +1,8 @@
-// What answers `GET /run?flying=64&ms=800` in a process that does nothing else: so many pairs of an admission and its
-// settlement are kept under way for so long, and how many finished is told.
+// Answers `GET /run?flying=64&ms=800` in a process that does nothing else: keeps so many pairs of an admission and
+// its settlement in flight for that long, and returns how many finished.
 import type { Release } from "../src/domain/release.ts";
 
-/** What the product keeps of an ordinary answer's one call. */
+/** The product's record of the single call of an ordinary answer. */
 export const answeredAttempt = ({ route, provider }: Pick<Release, "route" | "provider">) => ({
   n: 1,
   route,
@@ -15,7 +15,10 @@ export const answeredAttempt = ({ route, provider }: Pick<Release, "route" | "pr
   errorClass: null,
 });
 
-/** Serves until the process ends, and says on stdout where. `of` makes what one run repeats, by the rest of its question. */
+/**
+ * Serves until the process ends, and prints its port to stdout. `of` makes the repeated work of one run, from the
+ * rest of the query.
+ */
 export function servePairs(of: (asked: URLSearchParams) => Promise<() => Promise<void>>): void {
   const server = Bun.serve({
     port: 0,
@@ -28,7 +31,7 @@ export function servePairs(of: (asked: URLSearchParams) => Promise<() => Promise
         const pair = await of(asked);
         const untilMs = performance.now() + number("ms");
         let pairs = 0;
-        // Pairs that ended within the time; those under way at its end are finished and counted.
+        // Pairs that ended within the time; those in flight at its end are finished and counted.
         const one = async (): Promise<void> => {
           while (performance.now() < untilMs) {
             await pair();

@@ -1,4 +1,4 @@
-// What is measured: a peer is a way from the generator to the upstream. `start` brings it up in front of the upstream.
+// A peer is what is measured: one way from the generator to the upstream. `start` starts it in front of the upstream.
 import type { BenchDatabase } from "./postgres.ts";
 import type { Process } from "./processes.ts";
 import type { Target } from "./request.ts";
@@ -12,31 +12,31 @@ export interface RunningPeer {
   name: string;
   /** Null for `direct`, which has no process of its own. */
   process: Process | null;
-  /** Where its ledger lies, whose CPU time is a figure of its own. */
+  /** The database of its ledger, whose CPU time is a separate figure. */
   database?: BenchDatabase;
   target: Target;
-  /** A caller of its own whose calls are paid from so much; left out where it keeps no budgets. */
+  /** Makes a caller whose calls are paid from this budget; missing if the peer keeps no budgets. */
   withBudget?(usd: string): Promise<Budgeted>;
 }
 
 export interface Budgeted {
-  /** Where its calls go now. */
+  /** The address of its calls, which may change. */
   target(): Target;
-  /** `kill -9` of the process that keeps the budget, and its start on what that left. */
+  /** Kills the process that keeps the budget with `kill -9`, and starts it again with what that left. */
   killed(): Promise<void>;
-  /** What was begun for it alone ends. */
+  /** Ends what was started only for it. */
   end(): Promise<void>;
 }
 
 export interface Peer {
   name: string;
-  /** Takes part in every run: others are held against it. */
+  /** Takes part in every run: others are compared with it. */
   control: boolean;
-  /** Takes part only where it is named. */
+  /** Takes part only if it is named. */
   apart?: true;
-  /** Of the program, for the page that names it; left out for what is of this tree. */
+  /** The program's version, for the page that names it; missing for programs of this tree. */
   version?: () => string;
-  /** Why it cannot run here, or null when it can. */
+  /** Why it cannot run here, or null if it can. */
   missing(): string | null;
   start(upstream: Upstream, scratchDir: string): Promise<RunningPeer>;
 }
@@ -45,13 +45,13 @@ export interface Peer {
 export const accountOf = (peer: string): string => `bench-${peer}`;
 export const DIRECT = "direct";
 export const BARE_PROXY = "bare-proxy";
-/** What a shell needs at least: the floor of the gateway without its ledger. */
+/** The floor of the gateway without its ledger: the least that a shell needs. */
 export const LEAN_SHELL = "lean-shell";
-/** Both floors in one program: what no gateway of these parts on this machine gets below. */
+/** Both floors in one program: no gateway built of these parts on this machine is faster. */
 export const LEAN_GATEWAY = "lean-gateway";
 /** The same on PostgreSQL. */
 export const LEAN_GATEWAY_POSTGRES = "lean-gateway-postgres";
-/** What leaves the ledger's rows and decides nothing: the floor of the ledger on SQLite. */
+/** The floor of the ledger on SQLite: it writes the ledger's rows and decides nothing. */
 export const LEAN_LEDGER = "lean-ledger";
 /** The same on PostgreSQL. */
 export const LEAN_LEDGER_POSTGRES = "lean-ledger-postgres";
@@ -61,5 +61,5 @@ export const TOLLGATE_POSTGRES = "tollgate-postgres";
 /** The same, with a ledger that answers at once: its shell. */
 export const NULL_LEDGER = "null-ledger";
 export const TOLLGATES: readonly string[] = [TOLLGATE, TOLLGATE_POSTGRES, NULL_LEDGER];
-/** Take part only where they are named. */
+/** These take part only if they are named. */
 export const LEAN_GATEWAYS: readonly string[] = [LEAN_GATEWAY, LEAN_GATEWAY_POSTGRES];

@@ -1,4 +1,4 @@
-// How long each figure is measured: `--quick` ends in about 60 seconds, the full run takes what steady medians need.
+// How long each figure is measured: `--quick` takes about 60 seconds, the full run as long as stable medians need.
 
 export interface Plan {
   name: "quick" | "full";
@@ -7,7 +7,7 @@ export interface Plan {
   firstWarmUpMs: number;
   warmUpMs: number;
   jsonMs: number;
-  /** On each of the proxies of the table of parts. */
+  /** For each proxy of the table of parts. */
   partMs: number;
   streamMs: number;
   openMs: number;

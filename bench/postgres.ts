@@ -1,14 +1,17 @@
-// The bench's PostgreSQL: the binaries of the tests, but durable, and on the core of the others, so that a gateway's CPU
-// time is its own. Its own CPU time is counted over all of its processes.
+// The bench's PostgreSQL: the binaries of the tests, but durable, and on the core of the others, so that a gateway's
+// CPU time is its own. Its own CPU time is summed over all of its processes.
 import { readFileSync } from "node:fs";
 import { PostgresServer } from "../test/support/postgres.ts";
 
 export interface BenchDatabase {
-  /** Of a database of its own. */
+  /** The URL of a database of its own. */
   url: string;
-  /** A further empty database. */
+  /** Creates another empty database. */
   empty(): Promise<string>;
-  /** User and system time of all server processes so far, seconds. Backends that ended count no more: keep them open. */
+  /**
+   * User and system time of all server processes so far, seconds. Backends that have ended are not counted: keep them
+   * open.
+   */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
@@ -26,7 +29,7 @@ export async function startDatabase(): Promise<BenchDatabase> {
   };
 }
 
-/** In the scheduler's nanoseconds: a server process has one thread. */
+/** From the scheduler's nanoseconds: a server process has one thread. */
 function cpuSeconds(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[0]) / 1e9;

@@ -1,5 +1,6 @@
 // Starts, pins and measures the processes of a benchmark, and ends each of them by its own id when the bench ends.
-// The gateway under test gets core 0, everything else core 1, when there are two cores and `taskset` (performance.md §4.1).
+// The gateway under test gets core 0, everything else core 1, if there are two cores and `taskset` (performance.md
+// §4.1).
 import { cpus } from "node:os";
 import { readFileSync } from "node:fs";
 
@@ -30,7 +31,7 @@ export function pinGenerator(): void {
   Bun.spawnSync([tasksetPath, "-a", "-p", "-c", CORE_OF.others, String(process.pid)], { stdout: "ignore" });
 }
 
-/** Environment of every process: Bun's fetch opens 256 upstream connections by default and lets the rest wait. */
+/** The environment of every process. By default Bun's fetch opens 256 upstream connections and queues the rest. */
 export const benchEnvironment = (extra: Record<string, string> = {}): Record<string, string> => {
   const { DATABASE_URL: _database, TOLLGATE_CONFIG: _config, PORT: _port, ...inherited } = process.env;
   return { ...(inherited as Record<string, string>), BUN_CONFIG_MAX_HTTP_REQUESTS: "65336", ...extra };
@@ -38,7 +39,7 @@ export const benchEnvironment = (extra: Record<string, string> = {}): Record<str
 
 const running = new Set<Bun.Subprocess>();
 
-/** `log` is a file that takes both outputs; without it they are piped to the caller through `stdout`. */
+/** `log` is a file for stdout and stderr; without it stdout is piped to the caller. */
 export interface Launch {
   command: string[];
   core: Core;
@@ -78,7 +79,7 @@ async function stop(child: Bun.Subprocess): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** Ends what is still running; for the end of the bench and for its failures. */
+/** Ends what is still running, at the end of the bench or after a failure. */
 export async function stopAll(): Promise<void> {
   await Promise.all([...running].map(stop));
 }

@@ -1,5 +1,6 @@
-// Where the gateway's time goes: runs the product under Bun's CPU profiler with a load of 64 in flight (JSON, or streams
-// with --sse) and prints functions and files by self time. `./tollgate-bun bench/profile.ts [--sse] [--seconds 5]`.
+// Where the gateway's time goes: runs the product under Bun's CPU profiler with a load of 64 in flight (JSON, or
+// streams with --sse) and prints functions and files by self time. `./tollgate-bun bench/profile.ts [--sse]
+// [--seconds 5]`.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

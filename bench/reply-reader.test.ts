@@ -24,7 +24,7 @@ test("a stream gives the same events however the socket cuts it", () => {
   }
 });
 
-test("a sized answer gives its status, its body and that the connection ends", () => {
+test("an answer with content-length gives its status, its body, and that the connection closes", () => {
   for (let size = 1; size <= ANSWER.length; size += 1)
     expect(readInPieces(ANSWER, size)).toMatchObject({ status: 402, body: "hello", closes: true });
 });

@@ -8,7 +8,7 @@ export interface Reply {
   /** `performance.now()` of the first event of a stream, or of the head for other replies. */
   firstByteAtMs: number;
   endedAtMs: number;
-  /** Only where the caller asked to keep it, else empty. */
+  /** Empty unless the caller asked to keep it. */
   body: string;
   closes: boolean;
 }
@@ -34,7 +34,7 @@ export class ReplyReader {
     this.#kept = keepBody ? [] : null;
   }
 
-  /** Takes the next piece; the reply once it is complete, else null. */
+  /** Takes the next piece; returns the reply once it is complete, else null. */
   push(bytes: Uint8Array): Reply | null {
     let at = 0;
     while (at < bytes.byteLength && this.#stage !== "done") at = this.#step(bytes, at);

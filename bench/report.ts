@@ -1,4 +1,4 @@
-// Prints figures as a table on the terminal and keeps them, with the machine they were taken on, as JSON.
+// Prints figures as a table on the terminal, and stores them as JSON together with the machine they were taken on.
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { pinned } from "./processes.ts";
 import type { Figure } from "./figure.ts";
@@ -41,7 +41,7 @@ export function printTable(figures: Figure[]): string {
   return printRows(["figure", "peer", "median", "quartiles", "target", ""], rows);
 }
 
-/** Aligned columns below `head`; a section's title stands above its first row. */
+/** Aligned columns below `head`; a section's title is above its first row. */
 export function printRows(head: string[], rows: { section: string; cells: string[] }[]): string {
   const all = [head, ...rows.map(({ cells }) => cells)];
   const widths = head.map((_, column) => Math.max(...all.map((cells) => cells[column]?.length ?? 0)));

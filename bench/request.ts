@@ -3,7 +3,7 @@ import { SCRIPTS } from "./scripts.ts";
 import type { ScriptName } from "./scripts.ts";
 import type { Origin } from "./connection.ts";
 
-/** Where a peer takes chat completions, and what it wants in the head. */
+/** The address of a peer's chat completions, and the request headers it needs. */
 export interface Target {
   origin: Origin;
   path: string;
@@ -14,7 +14,7 @@ export type RequestSizeKb = 0.3 | 4 | 64 | 400;
 
 const SENTENCE = "A gateway holds credits before the call and settles what was used after it. ";
 
-/** A chat completion for one script, its user message filled so that the body has about `sizeKb`. */
+/** A chat completion for one script, with a user message that makes the body about `sizeKb` long. */
 export function chatBody(model: ScriptName, sizeKb: RequestSizeKb = 0.3): string {
   const streamed = SCRIPTS[model].kind !== "json";
   const body = (content: string): string =>

@@ -1,4 +1,4 @@
-// What the page of rivals may claim: what its run measured, and nothing in the place of what it did not.
+// The page of rivals contains only what its run measured, and leaves the rest empty.
 import { expect, test } from "bun:test";
 import { figure } from "./figure.ts";
 import { BUDGET_SECTION } from "./figures/budget.ts";
@@ -24,22 +24,22 @@ const page = printRivals({
   ],
 });
 
-test("a figure stands under the peer that it was measured of; what was not measured is left empty", () => {
+test("a figure is in the column of its peer; what was not measured is left empty", () => {
   expect(page).toContain("| JSON 0.3 → 1 KB, 64 in flight: CPU per 1,000 requests | 0.03 s | 1.2 s |");
   expect(page).toContain("| SSE 50 × 5 ms, 32 streams: CPU per chunk |  | 80 µs |");
 });
 
-test("the table of budgets has those that keep one, and no other", () => {
+test("the table of budgets has only the peers that keep one", () => {
   expect(page).toContain(
     "| | litellm |\n|---|---|\n| A budget for seven calls: 200 at once: answered | 200 calls |",
   );
 });
 
-test("a row that nobody was measured for is not on the page", () => {
+test("a row without any measurement is not on the page", () => {
   expect(page).not.toContain("open loop: latency");
 });
 
-test("what could not be measured is named, the command and the versions with it", () => {
+test("the page names what could not be measured, the command and the versions", () => {
   expect(page).toContain("Not measured: nginx (nginx is not installed).");
   expect(page).toContain("`npm run bench -- --quick --rivals`");
   expect(page).toMatch(/Versions: portkey \d+\.\d+\.\d+/);

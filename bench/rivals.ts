@@ -1,5 +1,5 @@
-// `npm run bench -- --rivals`: docs/rivals.md, written whole from one run. It holds what that run measured, on which machine
-// and of which versions, then what was measured elsewhere, with the conditions of then, kept apart.
+// `npm run bench -- --rivals`: writes the whole of docs/rivals.md from one run. It has the run's measurements with
+// machine and versions, then, separately, older measurements from elsewhere with their conditions.
 import { number } from "./report.ts";
 import { BUDGET_SECTION } from "./figures/budget.ts";
 import { BARE_PROXY, LEAN_SHELL, NULL_LEDGER, TOLLGATE } from "./peer.ts";
@@ -8,7 +8,7 @@ import type { Figure } from "./figure.ts";
 import type { Results } from "./report.ts";
 
 export const RIVALS_PAGE = "docs/rivals.md";
-/** What the page tells; controls are always there. */
+/** The measures on the page; controls always take part. */
 export const RIVALS_MEASURES: readonly string[] = [
   "warm-up",
   "JSON cost",
@@ -19,7 +19,7 @@ export const RIVALS_MEASURES: readonly string[] = [
   "budget",
 ];
 
-/** Figures of the page's first table, by their section's beginning and their name. */
+/** The figures of the page's first table, by the beginning of their section's title and by name. */
 const COMPARED: [section: string, name: string][] = [
   ["JSON 0.3 → 1 KB, 64 in flight", "CPU per 1,000 requests"],
   ["JSON 0.3 → 1 KB, 64 in flight", "ratio to bare proxy"],
@@ -83,7 +83,7 @@ ${skipped.length === 0 ? "" : `\nNot measured: ${skipped.map(({ name, reason }) 
 ${ELSEWHERE}`;
 }
 
-/** A row for each compared figure that anybody was measured for. */
+/** A row for each compared figure that has any measurement. */
 function table(
   figures: readonly Figure[],
   peers: readonly string[],
@@ -100,7 +100,7 @@ function table(
   return [`| | ${peers.join(" | ")} |`, `|---|${peers.map(() => "---|").join("")}`, ...rows].join("\n");
 }
 
-/** Of those that keep a budget; the others serve whoever has a key of the provider, or none. */
+/** The peers that keep a budget; the others serve any caller that has a key of the provider, or none. */
 function budgets(figures: readonly Figure[]): string {
   const own = figures.filter(({ section }) => section === BUDGET_SECTION);
   const peers = [...new Set(own.map(({ peer }) => peer))];
@@ -120,7 +120,7 @@ function budgets(figures: readonly Figure[]): string {
   ].join("\n");
 }
 
-/** Differences that have to be zero; nobody else here holds a balance to be asked about. */
+/** Differences that must be zero; no other peer here has a balance to query. */
 function money(figures: readonly Figure[]): string {
   const rows = figures
     .filter(({ section }) => section === "Conservation")

@@ -1,5 +1,5 @@
-// Interleaved rounds: every round visits every peer once, the next round in the opposite order, so that a machine that
-// slows down for a while slows all of them. Ratios are taken inside a round, then their median (performance.md §4.2).
+// Interleaved rounds: every round visits every peer once, in alternating order, so that a machine that slows down for
+// a while slows all of them. Ratios are taken within a round, then their median (performance.md §4.2).
 import { pairwise } from "./stats.ts";
 import type { RunningPeer } from "./peer.ts";
 

@@ -1,6 +1,7 @@
-// The benchmark (`npm run bench [-- --quick] [--only "memory,stalled client"]`): brings up the upstream and every peer, takes
-// the figures of performance.md §4 in interleaved rounds, prints them beside their targets and, when they are all of them,
-// keeps raw numbers and a chart in bench/results/. With `--compare REVISION` it measures two trees in the same rounds.
+// The benchmark (`npm run bench [-- --quick] [--only "memory,stalled client"]`): starts the upstream and every peer,
+// takes the figures of performance.md §4 in interleaved rounds, and prints them beside their targets. If all figures
+// were taken, it stores the raw numbers and a chart in bench/results/. With `--compare REVISION` it measures two
+// trees in the same rounds.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +34,7 @@ async function cleanUp(): Promise<void> {
   rmSync(scratchDir, { recursive: true, force: true });
 }
 
-/** A figure that cannot be taken is reported as such; it never stops the others. */
+/** A figure that cannot be taken is reported and does not stop the others. */
 async function measureAll(bench: Bench, results: Results, measures: readonly NamedMeasure[]): Promise<void> {
   for (const { name, measure } of measures) {
     const sinceMs = performance.now();

@@ -1,5 +1,5 @@
-// What the benchmark's upstream can say, by model name. The names are also the public model ids of the releases that the
-// bench publishes, so one request body fits every peer. Payloads: performance.md §4.4.
+// The scripts of the benchmark's upstream, by model name. The names are also the public model ids of the bench's
+// releases, so one request body fits every peer. Payloads: performance.md §4.4.
 
 /** One JSON answer of about `replyBytes`, after `delayMs`. */
 export interface JsonScript {
@@ -9,7 +9,7 @@ export interface JsonScript {
   completionTokens: number;
 }
 
-/** `chunks` content events, one every `everyMs`; before the chunk `silence.before` nothing comes for `silence.ms`. */
+/** `chunks` content events, one every `everyMs`; before the chunk `silence.before` there is a pause of `silence.ms`. */
 export interface StreamScript {
   kind: "stream";
   chunks: number;
@@ -18,7 +18,7 @@ export interface StreamScript {
   completionTokens: number;
 }
 
-/** `totalBytes` of events as fast as the reader takes them. */
+/** `totalBytes` of events, as fast as the reader takes them. */
 export interface FloodScript {
   kind: "flood";
   totalBytes: number;
@@ -59,5 +59,5 @@ export const isScriptName = (name: string): name is ScriptName => Object.hasOwn(
 /** Every scripted call reports this many prompt tokens; small enough for every hold. */
 export const PROMPT_TOKENS = 40;
 
-/** Rates of the releases the bench publishes, nano-USD per token and per request. */
+/** Rates of the bench's releases, nano-USD per token and per request. */
 export const RATES = { inputNano: 500n, outputNano: 1_500n, minimumNano: 100_000n } as const;

@@ -1,22 +1,22 @@
-// What the surfaces beside chat completions are asked and answered in the benchmark: the same words and counts as the scripts
-// `bench-json-1k` and `bench-sse-50x5`, each in its own shape.
+// Requests and answers of the surfaces other than chat completions in the benchmark: the same words and counts as the
+// scripts `bench-json-1k` and `bench-sse-50x5`, each in its own shape.
 import { PROMPT_TOKENS, SCRIPTS } from "./scripts.ts";
 
 const WORDS = "Durable holds come first, settled sums come last, and no token is paid for twice. ";
 const { completionTokens: ANSWER_TOKENS, replyBytes } = SCRIPTS["bench-json-1k"];
-/** Of a whole answer, so that it has about as many bytes as that of chat completions. */
+/** The text of a whole answer, of about as many bytes as that of chat completions. */
 const TEXT = WORDS.repeat(20).slice(0, replyBytes - 400);
 const QUESTION = "Say how credits are held before a call and settled after it, briefly.";
-/** One vector of so many numbers has about as many bytes, too. */
+/** A vector of so many numbers has about as many bytes, too. */
 const DIMENSIONS = 90;
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const event = (name: string, value: object): string => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`;
 
-/** How one stream begins, goes on by one chunk, and ends after `chunks` of them. */
+/** The start of a stream, each chunk, and the end after `chunks` of them. */
 export interface StreamBodies {
   start: Uint8Array;
-  /** The one after `sent` others. */
+  /** The chunk after `sent` others. */
   chunk: (sent: number) => Uint8Array;
   end: (chunks: number) => Uint8Array;
 }
@@ -24,7 +24,7 @@ export interface StreamBodies {
 export interface SurfaceBodies {
   whole: Uint8Array;
   stream: StreamBodies | null;
-  /** A request of `model`, without its stream flag. */
+  /** A request for `model`, without its stream flag. */
   ask: (model: string) => object;
 }
 
@@ -123,7 +123,7 @@ function responsesStream(): StreamBodies {
         }),
     );
   };
-  // Each has a number of its own: one that comes twice is passed on once.
+  // Each has its own number: duplicates would be passed on only once.
   const chunks = Array.from({ length: SCRIPTS["bench-sse-50x5"].chunks }, (_, sent) =>
     bytes(
       event("response.output_text.delta", {

@@ -1,5 +1,5 @@
 // The operator's files for the gateway under test: configuration and release manifests (interfaces.md §3 and §4).
-// Logging stays at its default level: what an operator pays for is measured.
+// Logging stays at its default level, because operators pay for it, too.
 import { join } from "node:path";
 
 interface Places {
@@ -25,10 +25,13 @@ providers:
     api_key: ${places.account}
 ${places.providers ?? ""}`;
 
-/** What a request may use that names no maximum, and so what its hold is for beside the prompt. */
+/** The output limit of a request that names none, and so the part of its hold besides the prompt. */
 export const DEFAULT_OUTPUT_TOKENS = 4096;
 
-/** The rates are those of scripts.ts in dollars per million tokens; the flood gets the largest ceiling a release may have. */
+/**
+ * The rates are those of scripts.ts in dollars per million tokens; the flood gets the highest ceiling a release may
+ * have.
+ */
 export const manifestOf = (model: string, provider = "bench", upstreamModel = model): string => {
   const flood = model === "bench-sse-flood";
   return `
@@ -50,7 +53,7 @@ weight: 100
 `;
 };
 
-/** Of a model that gives vectors, at the same rate. */
+/** A manifest for an embedding model, at the same rate. */
 export const vectorsManifestOf = (model: string): string => `
 model: ${model}
 provider: bench

@@ -1,5 +1,6 @@
-// The product as a peer: `./tollgate serve` on a store of its own, in front of the bench's upstream, with signed releases
-// for every script and an organization whose credits do not run out. Everything goes through the CLI, as an operator would.
+// The product as a peer: `./tollgate serve` on a store of its own, in front of the bench's upstream, with signed
+// releases for every script and an organization whose credits do not run out. Everything goes through the CLI, as an
+// operator would do it.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OPERATOR_FILE } from "../src/domain/data-files.ts";
@@ -23,11 +24,11 @@ export interface TollgatePeer extends RunningPeer {
   scratchDir: string;
   /** Milliseconds from the start of the process to the first ready answer. */
   startedMs: number;
-  /** Runs one CLI command with `--json`; rejects with its complaint when it was refused. */
+  /** Runs one CLI command with `--json`; rejects with its error message if it was refused. */
   cli(...args: string[]): Promise<Record<string, unknown>>;
   /** A new organization with these credits and one key. */
   newCustomer(name: string, usd: string): Promise<Customer>;
-  /** Ends the process and starts it again on the same store, or another program in its place. */
+  /** Ends the process and starts it, or another program, again on the same store. */
   restart(program?: string): Promise<void>;
 }
 
@@ -35,19 +36,19 @@ const CREDITS_USD = "100000.00";
 
 export interface TollgateOptions {
   name?: string;
-  /** Go before the program, e.g. `--cpu-prof`. */
+  /** Arguments before the program, e.g. `--cpu-prof`. */
   bunFlags?: string[];
-  /** Of its process, beside what it inherits. */
+  /** The environment of its process, in addition to what it inherits. */
   environment?: Record<string, string>;
-  /** The embedded store without it. */
+  /** Default: the embedded store. */
   databaseUrl?: string;
-  /** The tree that it is started from; this one without it. */
+  /** The tree that it is started from; default: this one. */
   checkout?: string;
-  /** A file of that tree which serves in place of the program. */
+  /** A file of that tree that serves instead of the program. */
   server?: string;
   /** The gateway whose database, keys and customer it shares. */
   replicaOf?: TollgatePeer;
-  /** Beside what every one has. */
+  /** In addition to what every one has. */
   beside?: Beside;
 }
 
@@ -146,7 +147,7 @@ async function served(
   return { process, startedMs: await readyMs(`http://127.0.0.1:${port}/readyz`, sinceMs) };
 }
 
-/** Those that releases are signed with, and the data key: made, or those of the gateway whose store it shares. */
+/** The release keys and the data key: new, or those of the gateway whose store it shares. */
 async function putKeys(scratchDir: string, cli: Cli, replicaOf: TollgatePeer | undefined): Promise<void> {
   if (replicaOf === undefined) {
     await cli("release", "keygen", "--out", join(scratchDir, "keys"));
@@ -219,7 +220,7 @@ async function runCli(program: string, dataDir: string, args: string[]): Promise
   return printed;
 }
 
-/** Address and token that the running gateway left in its data directory; none before its first start. */
+/** Address and token that the running gateway left in its data directory; empty before its first start. */
 function operatorAccess(dataDir: string): Record<string, string> {
   try {
     const operator = JSON.parse(readFileSync(join(dataDir, OPERATOR_FILE), "utf8")) as Record<string, string>;

@@ -1,4 +1,4 @@
-// The upstream's own bill: what it would invoice each account (bearer token) for, independent of any gateway's books.
+// The upstream's own bill: what it would invoice each account (bearer token), independently of any gateway's books.
 // It is the oracle of the conservation figures (performance.md §4.3).
 import { PROMPT_TOKENS, SCRIPTS } from "./scripts.ts";
 import type { ScriptName } from "./scripts.ts";

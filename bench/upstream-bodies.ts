@@ -1,4 +1,5 @@
-// The bytes the benchmark's upstream sends, built once: an OpenAI-shaped answer per JSON script and the events of a stream.
+// The bytes that the benchmark's upstream sends, built once: an OpenAI-shaped answer per JSON script and the events
+// of a stream.
 import { PROMPT_TOKENS, SCRIPTS, SCRIPT_NAMES } from "./scripts.ts";
 import type { ScriptName } from "./scripts.ts";
 
@@ -63,7 +64,7 @@ export const STREAM_ROLE = bytes(event(chunk({ role: "assistant", content: "", r
 export const STREAM_EVENT = bytes(event(chunk({ content: " durable" }, null)));
 export const FLOOD_EVENT = bytes(event(chunk({ content: WORDS.repeat(100) }, null)));
 
-/** The three last events of a stream: finish, usage of a stream of `completionTokens`, `[DONE]`. */
+/** The last three events of a stream: finish, usage of a stream of `completionTokens`, `[DONE]`. */
 export const streamEnd = (completionTokens: number): Uint8Array =>
   bytes(
     event(chunk({}, "stop")) +

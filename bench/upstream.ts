@@ -16,7 +16,7 @@ function billOf(account: string): AccountBill {
   return bill;
 }
 
-/** One call on the way: whichever of `finish` and `cut` comes first is billed. */
+/** One call in progress: whichever of `finish` and `cut` comes first is billed. */
 class Call {
   #open = true;
   readonly #bill: AccountBill;
@@ -99,7 +99,7 @@ async function complete(request: Request): Promise<Response> {
   return new Response(jsonAnswer(model), { headers: { "content-type": "application/json" } });
 }
 
-/** Another surface says what `bench-json-1k` and `bench-sse-50x5` say, whatever model is asked for. */
+/** Other surfaces say what `bench-json-1k` and `bench-sse-50x5` say, whatever model is requested. */
 async function answerAs({ whole, stream }: SurfaceBodies, request: Request): Promise<Response> {
   const { stream: streamed } = (await request.json()) as { stream?: boolean };
   const model = streamed === true && stream !== null ? "bench-sse-50x5" : "bench-json-1k";

@@ -1,5 +1,5 @@
-// `alerts list|add|change|remove|deliveries`: what an organization is told about, and what it was told. Where it is told:
-// `channels.ts`.
+// `alerts list|add|change|remove|deliveries`: an organization's alert rules, and the alerts it was sent.
+// `channels.ts` has the channels they are sent to.
 import { type Command, InvalidArgumentError } from "commander";
 import type { AlertDeliveryJson, AlertRuleJson } from "../src/api/shapes/alerts.ts";
 import { ALERT_KINDS, ALERT_THRESHOLDS, type AlertKind } from "../src/domain/alert-kinds.ts";
@@ -10,7 +10,7 @@ import { Problem, WrongUsage } from "./problem.ts";
 import { report } from "./report.ts";
 import { dollars, table } from "./table.ts";
 
-/** A rule's terms, as far as they were typed. */
+/** The terms of a rule that were typed. */
 interface Terms {
   usd?: string;
   percent?: number;
@@ -57,7 +57,7 @@ function addList(alerts: Command): void {
     );
 }
 
-/** Which option says from where on, for a person: `balance_below (--usd)`. */
+/** Names the option that sets a kind's threshold, for people: `balance_below (--usd)`. */
 const KINDS = ALERT_KINDS.map((kind) => {
   const needed = ALERT_THRESHOLDS[kind];
   return needed === null ? kind : `${kind} (--${needed === "amount_usd" ? "usd" : needed})`;
@@ -99,7 +99,7 @@ function addAdd(alerts: Command): void {
 
 const NOTHING = { amount_usd: null, percent: null, days: null, key: null };
 
-/** What is left out stays out. */
+/** Omits the terms that were not typed. */
 const termsOf = ({ usd, percent, days, key, channels }: Terms) => ({
   ...(usd !== undefined && { amount_usd: usd }),
   ...(percent !== undefined && { percent }),

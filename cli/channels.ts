@@ -1,4 +1,5 @@
-// `channels list|add|remove|test`: where an organization's alerts go. A webhook's signing secret is printed once, by `add`.
+// `channels list|add|remove|test`: where an organization's alerts are sent. A webhook's signing secret is printed
+// once, by `add`.
 import type { Command } from "commander";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AlertChannelJson, AlertDeliveryJson } from "../src/api/shapes/alerts.ts";
@@ -111,7 +112,7 @@ function addTest(channels: Command): void {
 
 type Sent = Awaited<ReturnType<Gateway["call"]>> & { value: AlertDeliveryJson };
 
-/** Asks until the first try has ended, or for as long as one takes. */
+/** Polls until the first attempt has ended, or until its timeout has passed. */
 async function outcomeOfTest(gateway: Gateway, { org, sent }: { org: string; sent: Sent }): Promise<Sent> {
   const endsAtMs = Date.now() + OUTCOME_WITHIN_MS;
   let latest = sent;
@@ -142,6 +143,6 @@ const CHANNEL = {
   KIND: (row: AlertChannelJson) => row.kind,
   NAME: (row: AlertChannelJson) => row.name,
   TARGET: (row: AlertChannelJson) => row.target,
-  // The dashboard's own list was there before any organization.
+  // The dashboard's own list is older than any organization.
   CREATED: (row: AlertChannelJson) => (row.kind === "dashboard" ? null : row.created_at),
 };

@@ -1,4 +1,5 @@
-// Values that are words of a list, known before any gateway is asked: another one is wrong usage, told with what was meant.
+// Option values from a fixed list, checked before any gateway is called: any other value is wrong usage, answered
+// with the nearest match.
 import { InvalidArgumentError } from "commander";
 import { didYouMean } from "../src/domain/near-name.ts";
 
@@ -6,7 +7,7 @@ import { didYouMean } from "../src/domain/near-name.ts";
 export const orOf = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 
-/** Reads an option that is one of these words; for commander's third parameter. */
+/** Parses an option that must be one of these words; for commander's third parameter. */
 export const oneOf =
   <T extends string>(words: readonly T[]) =>
   (typed: string): T => {

@@ -1,5 +1,5 @@
-// A command as all of ours are: its help names in the first line what it needs, and ends with an example; a slip in the name of an
-// option is told before what is missing because of it.
+// The base class of all our commands: the first line of the help names the required options, and the help ends with
+// an example. A misspelt option is reported before the required option that is missing because of it.
 import { Command, Help, type Option, type ParseOptionsResult } from "commander";
 import { didYouMean } from "../src/domain/near-name.ts";
 import { exampleOf } from "./examples.ts";
@@ -13,7 +13,10 @@ export class OwnCommand extends Command {
     return Object.assign(new OwnHelp(), this.configureHelp());
   }
 
-  /** Another option is no value: `--org $ORG --usd 5`, where the variable is not set, names no organization. */
+  /**
+   * An option is never taken for a value: with `--org $ORG --usd 5` and the variable unset, `--usd` names no
+   * organization.
+   */
   override parseOptions(argv: string[]): ParseOptionsResult {
     const known = optionsOf(this).flatMap(({ long }) => long ?? []);
     const end = argv.indexOf("--");
@@ -40,7 +43,7 @@ export class OwnCommand extends Command {
     });
   }
 
-  /** Called by commander for an option that there is none of. */
+  /** Called by commander for an unknown option. */
   unknownOption(flag: string): void {
     const known = optionsOf(this).flatMap(({ long }) => long ?? []);
     this.error(`error: unknown option '${flag}'.${didYouMean(flag, known)}`, {
@@ -48,7 +51,7 @@ export class OwnCommand extends Command {
     });
   }
 
-  /** Called by commander for a command that there is none of. */
+  /** Called by commander for an unknown command. */
   unknownCommand(): void {
     const [typed = ""] = this.args;
     const hint = didYouMean(
@@ -74,7 +77,7 @@ class OwnHelp extends Help {
   }
 }
 
-/** Its own and those of all commands above it. */
+/** The command's own options and those of all its parents. */
 function optionsOf(command: Command): readonly Option[] {
   return [
     ...command.createHelp().visibleOptions(command),
@@ -85,7 +88,7 @@ function optionsOf(command: Command): readonly Option[] {
 const rootOf = (command: Command): Command & { rawArgs: readonly string[] } =>
   command.parent === null ? (command as Command & { rawArgs: readonly string[] }) : rootOf(command.parent);
 
-/** `--name` of `--name=value` and of `--name value`; what follows `--` is no option. */
+/** `--name` from `--name=value` and `--name value`; nothing after `--` is an option. */
 function typedOptions(args: readonly string[]): string[] {
   const end = args.indexOf("--");
   return args

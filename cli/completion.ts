@@ -1,9 +1,13 @@
-// `completion bash|zsh|fish`: a script that completes commands and options, made from the very commands that run.
+// `completion bash|zsh|fish`: prints a script that completes commands and options, generated from the commands
+// themselves.
 import { Argument, type Command, type Option } from "commander";
 import { oneOf } from "./choice.ts";
 import { notWithJson } from "./report.ts";
 
-/** What may follow a command: its own commands and options. `path` is "" for the program, "keys create" below it. */
+/**
+ * The commands and options that may follow a command. `path` is "" for the program, "keys create" for a command below
+ * it.
+ */
 interface Place {
   path: string;
   words: string[];
@@ -39,7 +43,7 @@ function placesOf(command: Command, path: string, inherited: string[]): Place[] 
 
 const namesOf = ({ long, hidden }: Option): string[] => (long && !hidden ? [long] : []);
 
-/** The deepest command among the words so far; what looks like an option or a value is passed over. */
+/** Finds the deepest command among the words so far; skips what looks like an option or a value. */
 const cases = (places: Place[], say: (words: string) => string): string =>
   places
     .toReversed()

@@ -1,8 +1,8 @@
-// Asks before something that cannot be undone, or that stops traffic: on a terminal the name must be typed.
+// Asks before an action that cannot be undone or that stops traffic: on a terminal the user must type the name.
 import type { Context } from "./report.ts";
 import { Problem } from "./problem.ts";
 
-/** Returns when the operator typed the name, gave `--yes`, or no one is there to ask. Throws `Problem` otherwise. */
+/** Returns if the user typed the name, gave `--yes`, or there is no terminal to ask on. Throws `Problem` otherwise. */
 export async function confirm(
   context: Context,
   question: { what: string; name: string; yes: boolean | undefined },

@@ -1,5 +1,5 @@
-// Logins of `tollgate login`, one per gateway, in the configuration directory of whoever runs the command: readable by
-// nobody else, replaced as a whole.
+// The logins of `tollgate login`, one per gateway, in the user's configuration directory. No one else can read the
+// file; it is always replaced as a whole.
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
@@ -15,10 +15,10 @@ export interface Login {
   expires_at: string;
 }
 
-/** By the gateway's address, as `addressOf` writes it. */
+/** Keyed by the gateway's address, as `addressOf` writes it. */
 export type Logins = Readonly<Record<string, Login>>;
 
-/** `credentials.json` of whoever runs the command. */
+/** The user's `credentials.json`. */
 export function credentialsFile(): string {
   const { env } = process;
   const given = env["XDG_CONFIG_HOME"];
@@ -26,7 +26,7 @@ export function credentialsFile(): string {
   return join(home, "tollgate", "credentials.json");
 }
 
-/** One way to write a gateway's address: without `/v1` and without a slash at the end. */
+/** The canonical form of a gateway's address: without `/v1` and without a trailing slash. */
 export function addressOf(url: string): string {
   const base = url.replace(/\/+$/, "").replace(/\/v1$/, "");
   if (!URL.canParse(base) || !/^https?:/.test(base))
@@ -34,7 +34,7 @@ export function addressOf(url: string): string {
   return new URL(base).href.replace(/\/+$/, "");
 }
 
-/** Throws `Problem` where others may read the file, and where it is damaged. */
+/** Throws `Problem` if others can read the file, or if it is damaged. */
 export function readLogins(file = credentialsFile()): Logins {
   if (!existsSync(file)) return {};
   if ((statSync(file).mode & 0o077) !== 0)
@@ -52,18 +52,18 @@ export function readLogins(file = credentialsFile()): Logins {
   throw new Problem(`${file} has no logins.`, "Remove it, then ./tollgate login.");
 }
 
-/** Sets the login of one gateway, or removes it. */
+/** Stores the login for one gateway; null removes it. */
 export function writeLogin(address: string, login: Login | null, file = credentialsFile()): void {
   const { [address]: _, ...others } = readLogins(file);
   const logins: Logins = login === null ? others : { ...others, [address]: login };
   makeRoom(file);
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600, flush: true });
-  chmodSync(fresh, 0o600); // a file that was left there keeps its mode
+  chmodSync(fresh, 0o600); // a file that already existed keeps its mode
   renameSync(fresh, file);
 }
 
-/** The directory, before anybody is asked to approve something that could not be kept. */
+/** Creates the directory, before anyone is asked to approve a login that could not be stored. */
 export function makeRoom(file = credentialsFile()): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -76,7 +76,7 @@ export function makeRoom(file = credentialsFile()): void {
   }
 }
 
-/** The login of this gateway, or the only one there is; null when there is none. Throws when it is over. */
+/** The login for this gateway, or the only one there is; null if there is none. Throws if it has expired. */
 export function findLogin(url: string | undefined): { address: string; login: Login } | null {
   const logins = readLogins();
   const addresses = Object.keys(logins);
@@ -90,7 +90,7 @@ export function findLogin(url: string | undefined): { address: string; login: Lo
   return address === undefined || login === undefined ? null : { address, login };
 }
 
-/** Throws when the login's time is over. */
+/** Throws if the login has expired. */
 export function assertOpen({ address, login }: { address: string; login: Login }): void {
   if (Date.parse(login.expires_at) > Date.now()) return;
   throw new Problem(

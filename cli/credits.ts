@@ -94,7 +94,7 @@ function addList(credits: Command): void {
   );
 }
 
-/** One page where one is asked for; otherwise page after page, to the end. */
+/** Returns one page if one was asked for; otherwise all pages. */
 async function credited(gateway: Gateway, query: Omit<ListOptions, "csv">): Promise<CreditJson[]> {
   const rows: CreditJson[] = [];
   const whole = query.limit === undefined && query.cursor === undefined;

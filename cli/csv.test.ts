@@ -13,7 +13,7 @@ test("commas, quotes and line breaks are quoted, lines end with CRLF", () => {
   ).toBe('a,b\r\n"x,y","say ""hi"""\r\n"two\nlines",3');
 });
 
-test("what is behind a semicolon begins a cell where it separates", () => {
+test("text after a semicolon starts a new cell where the semicolon is the separator", () => {
   expect(csv(["a"], [["a;=1+1"]])).toBe("a\r\na;'=1+1");
 });
 

@@ -1,6 +1,6 @@
-// The store itself: `db migrate` brings it to this program's schema; `db backup` copies a live embedded one, and `db restore`
-// puts such a copy back; `db move` takes it to PostgreSQL while no gateway runs. Which store that is, they read where `serve`
-// does: flags, environment, tollgate.yaml.
+// Commands on the store itself: `db migrate` upgrades it to this program's schema; `db backup` copies a live embedded
+// store and `db restore` puts such a copy back; `db move` moves it to PostgreSQL while no gateway runs. They find the
+// store as `serve` does: flags, environment, tollgate.yaml.
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -55,7 +55,7 @@ export function addDb(program: Command): void {
           );
         const target = resolve(file);
         await assertStore(dataDir);
-        // Accounts and memberships, once somebody signed in; a file of their own beside it.
+        // Accounts and memberships have a file of their own beside the store, from the first sign-in on.
         const people = join(dataDir, PEOPLE_FILE);
         backUpBoth({ store: storeIn(dataDir), people }, target);
         say("Stored answers in it stay encrypted: keep a copy of data.key, and keep it apart.");
@@ -168,7 +168,7 @@ async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {
   return { json: JSON.stringify(done), text: `The database ${done.database} has schema ${done.schema}.` };
 }
 
-/** For System health; a backup that cannot leave it is one all the same. */
+/** Records the backup for System health. A backup that cannot be recorded still counts. */
 async function leaveTrace(dataDir: string, files: readonly string[]): Promise<void> {
   const { noteBackup } = await import("../src/store/last-backup.ts");
   const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
@@ -181,8 +181,8 @@ async function leaveTrace(dataDir: string, files: readonly string[]): Promise<vo
 }
 
 /**
- * People first, which takes a moment, and the store right behind it: lines that wait with people are known there, should they be
- * in the audit log by then.
+ * Copies people first, which is quick, and the store right after: any pending audit lines in the people file are then
+ * recognized if they have reached the audit log by then.
  */
 function backUpBoth({ store, people }: { store: string; people: string }, target: string): void {
   assertNew(target);
@@ -200,7 +200,7 @@ function assertNew(target: string): void {
   if (existsSync(target)) throw new Problem(`${target} exists already.`, "Give a new file's name.");
 }
 
-/** One read snapshot, written beside all traffic; the file is the owner's alone from its first byte. */
+/** Copies one read snapshot, without blocking traffic. Only the owner can read the file, from its first byte on. */
 function backUp(store: string, target: string): void {
   assertNew(target);
   closeSync(openSync(target, "wx", 0o600));

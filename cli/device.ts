@@ -1,5 +1,5 @@
-// The two calls of a terminal that logs in (RFC 8628): asks for a pair of codes, then polls until somebody decided. A
-// gateway that is away for a while is asked again: the codes are in its store.
+// The two calls of a terminal login (RFC 8628): requests a pair of codes, then polls until someone decides. Retries
+// while the gateway is unreachable: the codes are in its store.
 import {
   DEVICE_CLIENT,
   DEVICE_CODE_PATH,
@@ -19,7 +19,7 @@ const SLOWER_S = 5;
 
 interface Answer {
   status: number;
-  /** Null where no JSON came. */
+  /** Null if the body is not JSON. */
   json: unknown;
 }
 
@@ -39,7 +39,7 @@ export async function askForCodes(address: string, about: { host: string; versio
   );
 }
 
-/** Until somebody decided, or the codes are too old. */
+/** Polls until someone decides or the codes expire. */
 export async function waitForKey(address: string, asked: Asked): Promise<DeviceTokenJson> {
   const lateAtMs = performance.now() + asked.expires_in * 1000;
   const body = { client_id: DEVICE_CLIENT, grant_type: DEVICE_GRANT, device_code: asked.device_code };
@@ -67,13 +67,13 @@ function refused(code: string): Problem {
   return new Problem(`The gateway does not know this login any more (${code}).`, again);
 }
 
-/** A gateway that cannot be reached while somebody decides is asked again. */
+/** Makes the poll try again if the gateway cannot be reached. */
 function away(error: unknown): null {
   if (error instanceof Problem) return null;
   throw error;
 }
 
-/** On a terminal the time that is left, counted; otherwise one line. */
+/** Counts down the time left on a terminal; otherwise prints one line. */
 function tellWaiting(lateAtMs: number): () => void {
   if (!process.stderr.isTTY) {
     say("Waiting for an operator's approval.");
@@ -116,6 +116,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // something else answers there: its status says enough
+    return null; // some other server answers there: its status says enough
   }
 }

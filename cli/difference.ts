@@ -1,7 +1,8 @@
-// What would change in a file, line by line, for people: a few lines around each change, values of secrets left out.
+// Shows people what would change in a file, line by line, with a few lines of context around each change and secret
+// values masked.
 
 const AROUND = 2;
-/** A value that is written out under a name like these; references to the environment or a file, and numbers, are no secrets. */
+/** A literal value under a name like these. References to the environment or to a file, and numbers, are no secrets. */
 const SECRET =
   /^(\s*"[^"]*(?:key|token|secret|password|authorization)[^"]*"\s*:\s*")(?!\{(?:env|file):|printenv \w+"|\d+")[^"]+(".*)$/i;
 
@@ -10,7 +11,7 @@ interface Line {
   text: string;
 }
 
-/** `- ` gone, `+ ` new; empty where nothing changes. */
+/** `- ` for removed lines, `+ ` for added ones; empty if nothing changes. */
 export function difference(before: string, after: string): string {
   const lines = compared(linesOf(before), linesOf(after));
   const near = (at: number): boolean =>
@@ -27,7 +28,7 @@ export function difference(before: string, after: string): string {
 const linesOf = (text: string): string[] => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
 const withoutSecret = (line: string): string => line.replace(SECRET, "$1…$2");
 
-/** By the longest common part, in the order of both. */
+/** Compares by the longest common subsequence. */
 function compared(before: string[], after: string[]): Line[] {
   const common = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
   const at = (i: number, j: number): number => common[i]?.[j] ?? 0;

@@ -21,14 +21,21 @@ interface Configured {
   file: string | null;
 }
 
-export async function gatewayFindings(config: Configured, flags: DoorOptions): Promise<Finding[]> {
+interface GatewayFindings {
+  findings: Finding[];
+  /** A gateway answers, ready or not. */
+  runs: boolean;
+}
+
+export async function gatewayFindings(config: Configured, flags: DoorOptions): Promise<GatewayFindings> {
   const written = await operatorFile({ dataDir: config.dataDir }).catch(() => null);
-  const gateway = await gatewayFinding(config, flags, written);
-  const own = written !== null && gateway.found.startsWith(`running and ready at ${written.url},`);
-  const inUse = own ? await inUseFindings(written, config.file) : [];
+  const { finding, place } = await foundGateway(config, flags, written);
+  const ready = finding.state === "ok";
+  const inUse = ready && written?.url === place ? await inUseFindings(written, config.file) : [];
   // A demo signs what it sells by itself.
-  if (gateway.state !== "ok" || config.trust === null) return [gateway, ...inUse];
-  return [gateway, ...inUse, ...(await routesFinding({ ...flags, dataDir: config.dataDir }))];
+  const sells = ready && config.trust !== null;
+  const routes = sells ? await routesFinding({ ...flags, dataDir: config.dataDir }) : [];
+  return { findings: [finding, ...inUse, ...routes], runs: place !== null };
 }
 
 /** A gateway reads its configuration once, at its start: whether what it works with is what is read here, as it is now. */
@@ -73,14 +80,14 @@ async function routesFinding(options: DoorOptions): Promise<Finding[]> {
 const PUBLISH = "Sign a release and publish it: docs/releases.md, From nothing to a served model.";
 
 /**
- * Found as every command finds it: by name, by the file that it wrote into the data directory, and at the address that is
- * configured here. The port of this shell may be another one than that of the gateway's.
+ * Finds it as every command does: by name, by the file that it wrote into the data directory, and at the address that is
+ * configured here. The port in this shell may differ from the gateway's. `place`: where it answers; null if nowhere.
  */
-async function gatewayFinding(
+async function foundGateway(
   { address, dataDir }: Configured,
   { url }: DoorOptions,
   file: OperatorFile | null,
-): Promise<Finding> {
+): Promise<{ finding: Finding; place: string | null }> {
   const places: [string | undefined, string][] = [
     [url ?? (process.env["TOLLGATE_URL"] || undefined), "named by --url or TOLLGATE_URL"],
     [file?.url, "found by operator.json, as commands find it"],
@@ -88,14 +95,20 @@ async function gatewayFinding(
   ];
   for (const [place, how] of places) {
     const status = place === undefined ? null : await readiness(place);
-    if (status === 200) return ok("gateway", `running and ready at ${place}, ${how}`);
-    if (status !== null)
-      return note(
-        "gateway",
-        `running at ${place}, ${how}, and not ready (${status})`,
-        "It drains, or its store is away: its log says which.",
-      );
+    if (place === undefined || status === null) continue;
+    const finding =
+      status === 200
+        ? ok("gateway", `running and ready at ${place}, ${how}`)
+        : note("gateway", `running at ${place}, ${how}, and not ready (${status})`, NOT_READY);
+    return { finding, place };
   }
+  return { finding: await notFound(dataDir), place: null };
+}
+
+const NOT_READY = "It drains, or its store is away: its log says which.";
+
+/** Where no gateway answers: whether one has the data directory. */
+async function notFound(dataDir: string): Promise<Finding> {
   const { directoryOwner } = await import("../src/store/directory-lock.ts");
   const owner = directoryOwner(dataDir);
   if (owner === null) return note("gateway", "not running", "Start it: ./tollgate serve");

@@ -84,13 +84,12 @@ function settingFindings(config: Config): Finding[] {
 async function startFindings(config: Config, flags: DoctorOptions): Promise<Finding[]> {
   const store = await storeFindings(config);
   const gateway = await gatewayFindings({ ...config, address: listeningAddress(config.listen) }, flags);
-  const runs = gateway.some(({ check, found }) => check === "gateway" && found.startsWith("running"));
   return [
-    await addressFinding(config, runs),
+    await addressFinding(config, gateway.runs),
     await releasesFinding(config, store),
     descriptorsFinding(config),
     ...store,
-    ...gateway,
+    ...gateway.findings,
   ];
 }
 

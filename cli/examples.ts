@@ -1,4 +1,4 @@
-// One example of each command, as `--help` ends with it. `test/cli/help.test.ts` runs each through the command that it is of.
+// The example at the end of each command's `--help`. `test/cli/help.test.ts` runs each of them with its command.
 import type { Command } from "commander";
 
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -86,7 +86,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   completion: "bash",
 };
 
-/** The command's example, with its name; of one that only leads to others, that of the first of them. */
+/** The command's example, with its name; for a command that only groups others, the example of the first of them. */
 export function exampleOf(command: Command): string {
   const path = pathOf(command);
   const own = EXAMPLES[path];
@@ -95,6 +95,6 @@ export function exampleOf(command: Command): string {
   return first === undefined ? path : exampleOf(first);
 }
 
-/** Its words, without the program's. */
+/** The command's words, without the program's name. */
 const pathOf = (command: Command): string =>
   command.parent === null ? "" : `${pathOf(command.parent)} ${command.name()}`.trim();

@@ -1,16 +1,20 @@
-// The entry of the single executable (`npm run build`). Bun reads its limit of upstream connections before any code of
-// ours runs, and leaves it at 256; what `./tollgate` sets for the project, this sets by starting the process over.
+// The entry point of the single executable (`npm run build`). Bun reads its limit of upstream connections before any
+// of our code runs; the default is 256. `./tollgate` sets it for the project; this file sets it by restarting the
+// process.
 import { dlopen, ptr } from "bun:ffi";
 
 const LIMIT = "BUN_CONFIG_MAX_HTTP_REQUESTS";
 const LIBRARIES = process.platform === "darwin" ? ["libSystem.B.dylib"] : ["libc.so.6", "libc.so"];
 
-/** The same process with another environment (execve): the same id, the same open files. Returns only when refused. */
+/**
+ * Restarts this process with another environment (execve), keeping the process id and the open files. Returns only on
+ * failure.
+ */
 function startOver(env: Record<string, string | undefined>): void {
   const pairs = Object.entries(env).flatMap(([name, value]) =>
     value === undefined ? [] : `${name}=${value}`,
   );
-  const kept: Buffer[] = []; // until the call is over, whatever the collector thinks
+  const kept: Buffer[] = []; // keeps the buffers from being garbage-collected until the call is over
   const text = (value: string): Buffer => {
     kept.push(Buffer.from(`${value}\0`));
     return kept.at(-1) as Buffer;
@@ -25,13 +29,13 @@ function startOver(env: Record<string, string | undefined>): void {
   libc()?.execve(ptr(path), ptr(arguments_), ptr(environment));
 }
 
-/** Null on a system that has none of them: `doctor` says what the limit is there. */
+/** Null if the system has none of them: `doctor` says what the limit is there. */
 function libc() {
   for (const name of LIBRARIES) {
     try {
       return dlopen(name, { execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" } }).symbols;
     } catch {
-      // The next one.
+      // Try the next one.
     }
   }
   return null;

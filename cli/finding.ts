@@ -4,7 +4,7 @@ export interface Finding {
   check: string;
   state: "ok" | "note" | "wrong";
   found: string;
-  /** What to do; null when nothing needs doing. */
+  /** What to do; null if nothing needs doing. */
   next: string | null;
 }
 
@@ -16,7 +16,10 @@ export const note = (check: string, found: string, next: string): Finding => ({
   next,
 });
 
-/** What keeps a gateway from starting, in the words of its start: what is so, and behind a semicolon the way out. */
+/**
+ * A finding that keeps a gateway from starting, in the words of its start: the problem, and after a semicolon the
+ * remedy.
+ */
 export function refused(check: string, words: string, way?: string): Finding {
   const [found = words, ...rest] = words.split("; ");
   const out = way ?? rest.join("; ");

@@ -1,5 +1,6 @@
-// The operator API of a running gateway, as the commands call it: found by flags, environment, the file that the
-// gateway writes at start (interfaces.md §2), or a login. Answers are kept as the exact text, so that `--json` passes it on.
+// The client of a running gateway's operator API. It finds the gateway by flags, the environment, the file that the
+// gateway writes at start (interfaces.md §2), or a login. Answers are kept as the exact text, so that `--json` can
+// pass them on.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AdminTarget, Answer as Answered, Input } from "../src/api/client.ts";
@@ -13,14 +14,14 @@ import { addressOf, assertOpen, findLogin } from "./credentials.ts";
 import { nextStep } from "./next-step.ts";
 import { Problem } from "./problem.ts";
 
-/** What a call returned: the document as sent, and as a value. */
+/** The result of a call: the document as sent, and its parsed value. */
 export interface Answer<Value> {
   text: string;
   value: Value;
 }
 
 export interface Gateway {
-  /** An endpoint of the operator API, with the fields that its target and its input name. */
+  /** Calls an endpoint of the operator API with the fields that its target and its input name. */
   call<T extends AdminTarget>(target: T, input: Input<T>): Promise<Answer<Answered<T>>>;
 }
 
@@ -29,9 +30,9 @@ export interface Door {
   token: string;
 }
 
-/** What `operator.json` says. */
+/** The content of `operator.json`. */
 export interface OperatorFile extends Door {
-  /** The configuration that its gateway works with; a gateway of an earlier version does not tell. */
+  /** The configuration that the gateway runs with; missing if the gateway is of an earlier version. */
   configuration?: { file: string | null; digest: string | null };
 }
 
@@ -42,13 +43,14 @@ export interface DoorOptions {
 }
 
 const TIMEOUT_MS = 120_000;
-/** It reads the whole ledger. */
+/** Reads the whole ledger. */
 const LONG: ReadonlySet<string> = new Set(["GET /admin/v1/ledger/audit"]);
 const LONG_MS = 60 * 60_000;
 
 /**
- * Where the gateway is and with which key: flags, environment, operator.json, the stored login. A gateway that is named
- * without a key gets the key that is known for it, whichever of the two knows it. Throws `Problem` when nobody does.
+ * The gateway's address and the key to use, from flags, the environment, operator.json or the stored login, in this
+ * order. A gateway named without a key gets the key that operator.json or the login has for it. Throws `Problem` if
+ * none of them names one.
  */
 export async function findDoor(options: DoorOptions): Promise<Door> {
   const url = (options.url ?? process.env["TOLLGATE_URL"]) || undefined;
@@ -69,7 +71,7 @@ export async function findDoor(options: DoorOptions): Promise<Door> {
   );
 }
 
-/** Where the gateway is, in the same order. Throws `Problem` when nothing says it. */
+/** The gateway's address, looked up in the same order. Throws `Problem` if nothing names it. */
 export async function gatewayAddress(options: DoorOptions): Promise<string> {
   const named = (options.url ?? process.env["TOLLGATE_URL"]) || undefined;
   const known = named ?? (await operatorFile(options))?.url ?? findLogin(undefined)?.address;
@@ -77,7 +79,7 @@ export async function gatewayAddress(options: DoorOptions): Promise<string> {
   throw new Problem("No gateway is known here.", "Name one with --url https://gateway.example.com.");
 }
 
-/** What the gateway of this data directory wrote; null where none did. */
+/** What the gateway of this data directory wrote; null if none did. */
 export async function operatorFile(options: DoorOptions): Promise<OperatorFile | null> {
   const file = await operatorFileName(options);
   return existsSync(file) ? readDoor(file) : null;
@@ -86,7 +88,7 @@ export async function operatorFile(options: DoorOptions): Promise<OperatorFile |
 const operatorFileName = async (options: DoorOptions): Promise<string> =>
   join(await dataDir(options), OPERATOR_FILE);
 
-/** For a key that was given by itself. */
+/** Used if the key was given separately. */
 const addressOnly = (found: ReturnType<typeof findLogin>): Door | null =>
   found === null ? null : { url: found.address, token: found.login.token };
 
@@ -111,7 +113,7 @@ function readDoor(file: string): OperatorFile {
   throw new Problem(`${file} has no url and token.`, "Restart the gateway: it writes the file at start.");
 }
 
-/** `options`: what the command that asks takes, by which a refusal names the one to correct. */
+/** `options` are those of the command that asks: a refusal names the one to correct. */
 export function openGateway({ url, token }: Door, options: readonly string[] = []): Gateway {
   const address = addressOf(url);
   const ids = new Map<string, string>();
@@ -121,7 +123,7 @@ export function openGateway({ url, token }: Door, options: readonly string[] = [
     if (!response.ok) throw refused(response.status, text, options);
     return { text, value: parse<Value>(text, url) };
   };
-  /** `--org` takes a name, too; an id is taken as it is. */
+  /** `--org` also accepts a name; an id is used as it is. */
   const idOf = async (org: string): Promise<string> => {
     const known = ids.get(org) ?? (isOrganizationId(org) ? org : null);
     if (known !== null) return known;
@@ -152,7 +154,7 @@ async function send(url: string, { token, ...init }: RequestInit & { token: stri
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   try {
     const signal = init.signal ?? AbortSignal.timeout(TIMEOUT_MS);
-    // Its own limit of five minutes of silence is none of ours.
+    // `timeout: false` turns off fetch's own limit of five minutes of silence.
     return await fetch(url, { ...init, headers, redirect: "manual", signal, timeout: false } as RequestInit);
   } catch (error) {
     const reason = messageOf(error);
@@ -163,7 +165,10 @@ async function send(url: string, { token, ...init }: RequestInit & { token: stri
   }
 }
 
-/** Bun's fetch obeys HTTP_PROXY also for loopback, and would hand the management key to the proxy. */
+/**
+ * Excludes loopback from the proxy: Bun's fetch uses HTTP_PROXY for loopback too, and would send the management key
+ * to the proxy.
+ */
 export function passByProxy(url: URL): void {
   if (!isLoopback(url)) return;
   process.env["NO_PROXY"] = [process.env["NO_PROXY"], url.hostname].filter(Boolean).join(",");

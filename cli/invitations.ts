@@ -1,5 +1,4 @@
-// `invitations list|send|resend|withdraw`: invitations to an organization. The link is printed once, by `send` and
-// `resend`.
+// `invitations list|send|resend|withdraw`: invitations to an organization. `send` and `resend` print the link once.
 import type { Command } from "commander";
 import type { InvitationJson, MadeInvitationJson } from "../src/api/shapes/people.ts";
 import { ROLES, type Role } from "../src/domain/roles.ts";

@@ -1,17 +1,17 @@
-// Files that people may have changed since: nothing that is there is replaced unasked, and no link is followed.
+// Writes files that people may have edited since: never overwrites anything, follows no link.
 import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 interface Kept {
   written: string[];
   replaced: string[];
-  /** They say the same already. */
+  /** Files that already have this content. */
   unchanged: string[];
-  /** They say otherwise, and stay. */
+  /** Files with other content, left as they are. */
   kept: string[];
 }
 
-/** Writes files into a directory, which is made; their names have no folders in them. */
+/** Writes files into a directory and creates it if needed. The names must not contain folders. */
 export function keepFiles(
   folder: string,
   files: readonly { name: string; text: string }[],
@@ -33,7 +33,7 @@ export function keepFiles(
   return done;
 }
 
-/** Null where nothing is; a link or a folder is something else than any text. */
+/** The content of the file; null if there is nothing. A link or a folder never equals any text. */
 function contentOf(path: string): string | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return null;

@@ -1,5 +1,5 @@
-// `keys create`, `keys list`, `keys update`, `keys pause`, `keys resume`, `keys replace`, `keys revoke`, `keys rename`, `keys limit`.
-// The secret is printed once, by `create` and `replace`.
+// `keys create`, `keys list`, `keys update`, `keys pause`, `keys resume`, `keys replace`, `keys revoke`, `keys
+// rename`, `keys limit`. `create` and `replace` print the secret once.
 import { type Command, InvalidArgumentError } from "commander";
 import type { KeyJson } from "../src/api/shapes/keys.ts";
 import { counted } from "../src/domain/counted.ts";
@@ -9,7 +9,7 @@ import { tellUnknownModels } from "./known-models.ts";
 import { report } from "./report.ts";
 import { dollars, fields, table } from "./table.ts";
 
-/** What a key may, as it is typed; `none` lifts a bound. */
+/** The settings of a key as typed; `none` lifts a limit. */
 interface SettingOptions {
   limitUsd?: string;
   dayLimitUsd?: string;
@@ -27,7 +27,7 @@ interface CreateOptions extends SettingOptions {
 const SCOPES = ["standard", "research"] as const;
 type Scope = (typeof SCOPES)[number];
 
-/** Of `rename` and `limit`; without it they change the key as it is by then. */
+/** For `rename` and `limit`; without it they change whatever version of the key is current. */
 const IF_VERSION = [
   "--if-version <version>",
   "refuse if the key changed since `keys list --json` showed this version",
@@ -66,7 +66,7 @@ function readHours(text: string): number {
   throw new InvalidArgumentError("It must be a number of hours, like 24 or 0.5.");
 }
 
-/** What is left out stays out. */
+/** Omits the settings that were not typed. */
 const settingsOf = (typed: SettingOptions) => ({
   limit_usd: boundOf(typed.limitUsd),
   day_limit_usd: boundOf(typed.dayLimitUsd),
@@ -78,7 +78,7 @@ const settingsOf = (typed: SettingOptions) => ({
 const boundOf = <T>(typed: T | "none" | undefined): T | null | undefined =>
   typed === "none" ? null : (typed as T);
 
-/** What a key may, as far as it is bounded. */
+/** The limits that are set on a key. */
 const boundsOf = (key: KeyJson): Record<string, string | null> =>
   Object.fromEntries(
     Object.entries({
@@ -155,7 +155,7 @@ function addRevoke(keys: Command): void {
     );
 }
 
-/** A key that had come to its end before is over as it is. */
+/** For a key that had already ended before this command. */
 const overSince = ({ id, revoked_at, expires_at }: KeyJson): string =>
   revoked_at === null ? `${id} had ended at ${expires_at}.` : `${id} is revoked since ${revoked_at}.`;
 

@@ -1,10 +1,11 @@
-// The models that a key is to use, looked up before it is made: one that no release serves is a slip more often than a plan. The
-// gateway takes any, for the list opens nothing (docs/decisions/0077-an-entitlement-names-what-there-is.md); who types is told.
+// Checks the models that a new key is to use: a name that no release serves is more often a typo than intended. The
+// gateway accepts any name, because the list opens nothing
+// (docs/decisions/0077-an-entitlement-names-what-there-is.md), so the user is only told.
 import { didYouMean } from "../src/domain/near-name.ts";
 import type { Gateway } from "./gateway.ts";
 import { say } from "./report.ts";
 
-/** Says on stderr which of these names nothing serves. `scope`: of the key, where it is known here. */
+/** Prints to stderr which of these names no release serves. `scope` is that of the key, if it is known here. */
 export async function tellUnknownModels(
   gateway: Gateway,
   models: readonly string[] | null | undefined,
@@ -12,7 +13,7 @@ export async function tellUnknownModels(
 ): Promise<void> {
   if (!models) return;
   const { data } = (await gateway.call("GET /admin/v1/releases", {})).value;
-  // What a damaged release served is not told: it may be the very name.
+  // Say nothing if a release is damaged: it may serve this very name.
   if (data.some(({ model }) => model === null)) return;
   const names = new Set(data.flatMap(({ model }) => model ?? []));
   for (const model of models) {

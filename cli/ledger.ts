@@ -1,6 +1,6 @@
-// `ledger audit`: checks every invariant of the ledger while traffic runs; exit code 1 when one is broken. `ledger
-// quarantine` and `resolve`: requests that nobody could end, and their end by hand. `ledger stopped` and `resume`: organizations
-// whose books do not add up.
+// `ledger audit` checks every invariant of the ledger while traffic runs; it exits with 1 if one is broken. `ledger
+// quarantine` and `resolve` list and settle by hand requests that could not be ended. `ledger stopped` and `resume`
+// are for organizations whose books do not add up.
 import type { Command } from "commander";
 import type { AuditReportJson, QuarantinedJson, ViolationJson } from "../src/api/shapes/records.ts";
 import { counted } from "../src/domain/counted.ts";
@@ -123,15 +123,20 @@ const HELD = {
   WHY: (row: QuarantinedJson) => row.reason,
 };
 
-function describe({ ok, checked, violations }: AuditReportJson): string {
+function describe({ ok, checked, violations, accepted }: AuditReportJson): string {
   const names = Object.keys(checked);
   const total = Object.values(checked).reduce((sum, rows) => sum + rows, 0);
-  if (ok) return `Every invariant holds: ${names.length} checked over ${counted(total, "row")}.`;
-  return table(violations, {
-    INVARIANT: (row) => row.invariant,
-    ORG: (row) => row.org,
-    REQUEST: (row) => row.request_id,
-    EXPECTED: (row) => row.expected,
-    FOUND: (row) => row.found,
-  });
+  const found = ok
+    ? `Every invariant holds: ${names.length} checked over ${counted(total, "row")}.`
+    : table(violations, FOUND);
+  if (accepted.length === 0) return found;
+  return `${found}\n\nAccepted by an operator when the organization was resumed:\n${table(accepted, FOUND)}`;
 }
+
+const FOUND = {
+  INVARIANT: (row: ViolationJson) => row.invariant,
+  ORG: (row: ViolationJson) => row.org,
+  REQUEST: (row: ViolationJson) => row.request_id,
+  EXPECTED: (row: ViolationJson) => row.expected,
+  FOUND: (row: ViolationJson) => row.found,
+};

@@ -1,4 +1,4 @@
-// `limits set`, `limits list`: requests and tokens per minute, and requests at once.
+// `limits set`, `limits list`: requests and tokens per minute, and concurrent requests.
 import type { Command } from "commander";
 import type { RateLimitJson } from "../src/api/shapes/rate-limits.ts";
 import { RATE_AT_MOST, type RateDimension } from "../src/domain/rate-limits.ts";
@@ -58,7 +58,7 @@ function addSet(limits: Command): void {
     );
 }
 
-/** In the words of the command line: the gateway's are those of its API. */
+/** Uses the words of the command line: the gateway's own message has those of its API. */
 function checkNamed({ org, key, model, requestsPerMinute, tokensPerMinute, concurrent }: SetOptions): void {
   if (org === undefined && key === undefined && model === undefined)
     throw new WrongUsage(
@@ -103,7 +103,7 @@ function numberOf(dimension: RateDimension, text: string | undefined): number | 
   );
 }
 
-/** A limit below what runs is one: whoever set it wants to know that nothing is cut. */
+/** A limit below what is running is still a limit: tells the operator that nothing running is cut off. */
 function alreadyAbove({ running, in_force: { concurrent } }: RateLimitJson): string[] {
   if (concurrent === null || running <= concurrent) return [];
   return [`${running} run now: they go on, and none begins before fewer than ${concurrent} do.`];
@@ -120,7 +120,7 @@ const shown = (rows: readonly RateLimitJson[]): string =>
     RUNNING: ({ org, running }) => (org === null ? null : running),
   });
 
-/** What holds, and whose word it is where it is not the operator's. */
+/** The limit in force, and who set it if it was not the operator. */
 function inForce(row: RateLimitJson, dimension: keyof RateLimitJson["set"]): string {
   const [holds, set, own] = [row.in_force[dimension], row.set[dimension], row.own[dimension]];
   if (holds === null) return set === null ? "none" : String(set);

@@ -1,5 +1,5 @@
-// `login` and `logout`: a management key for whoever sits at this terminal, approved in the browser by an operator
-// (RFC 8628), kept in the configuration directory; and its end.
+// `login` gets a management key for the user of this terminal, approved in the browser by an operator (RFC 8628), and
+// stores it in the configuration directory; `logout` ends it.
 import { hostname } from "node:os";
 import type { Command } from "commander";
 import { VERSION } from "../src/domain/program.ts";
@@ -60,7 +60,7 @@ export function addLogout(program: Command): void {
     );
 }
 
-/** What the operator reads on the page: one printable line. */
+/** The name that the operator reads on the page: one printable line. */
 const hostOfHere = (): string =>
   hostname()
     .replaceAll(/\p{Cc}/gu, "")
@@ -70,7 +70,7 @@ const hostOfHere = (): string =>
 const invitation = ({ user_code, verification_uri, verification_uri_complete }: Asked): string =>
   `Open ${verification_uri} and type this code:\n\n    ${user_code}\n\nOr open ${verification_uri_complete} and compare it there.`;
 
-/** True when the key is revoked, by this or before. */
+/** True if the key is revoked, now or before. */
 async function end(url: string, token: string, forget: boolean): Promise<boolean> {
   try {
     await openGateway({ url, token }).call("POST /admin/v1/logout", {});
@@ -83,7 +83,7 @@ async function end(url: string, token: string, forget: boolean): Promise<boolean
   }
 }
 
-/** The key of an earlier login that a new one replaces. */
+/** Ends the key of an earlier login that a new one replaces. */
 async function endQuietly(address: string, token: string): Promise<void> {
   if (!(await end(address, token, true)))
     say("The key of your earlier login could not be revoked; it is on the People page.");

@@ -1,4 +1,4 @@
-// `members list|role|remove`: who belongs to an organization, and as what. Whoever is to come is invited (`invitations.ts`).
+// `members list|role|remove`: the members of an organization and their roles. `invitations.ts` invites new ones.
 import type { Command } from "commander";
 import type { MemberJson } from "../src/api/shapes/people.ts";
 import { OWN_NAME } from "../src/domain/own-name.ts";
@@ -77,7 +77,7 @@ function addRemove(members: Command): void {
     );
 }
 
-/** An id as it is; an address is looked up, in this organization. */
+/** Returns an id unchanged; looks up an email address among the members. */
 async function memberNamed(gateway: Gateway, org: string, person: string): Promise<string> {
   if (!person.includes("@")) return person;
   const { value } = await gateway.call("GET /admin/v1/members", { org, search: person });

@@ -1,5 +1,5 @@
-// `models import|diff`: prices that providers publish, from a table of them (docs/design/providers.md §5). `import` works
-// without a gateway and writes unsigned manifests; nothing here changes what is served.
+// `models import|diff`: prices that providers publish, read from a table (docs/design/providers.md §5). `import`
+// works without a gateway and writes unsigned manifests; nothing here changes what is served.
 import type { Command } from "commander";
 import type { ModelUseJson } from "../src/api/shapes/records.ts";
 import type { Decimal } from "../src/releases/catalogue/decimal.ts";
@@ -96,7 +96,7 @@ async function importModels(options: ImportOptions): Promise<Outcome> {
   return { json: JSON.stringify({ ...about, ...only }), text: only.yaml.trimEnd() };
 }
 
-/** The one figure means nothing without the other. */
+/** One figure means nothing without the other. */
 function filesOf({ fileTokens, filePages }: ImportOptions): { tokens: number; pages: number } | null {
   if (fileTokens === undefined && filePages === undefined) return null;
   if (fileTokens === undefined || filePages === undefined)
@@ -139,7 +139,7 @@ function wholeNumber(option: string, text: string): number {
 
 type Terms = Parameters<typeof import("../src/releases/catalogue/proposal.ts").propose>[1];
 
-/** What cannot be proposed joins what the table's reader left out. */
+/** Entries that cannot be proposed are added to those that the table's reader left out. */
 async function proposed(
   found: readonly TableEntry[],
   terms: Terms,
@@ -247,7 +247,7 @@ async function diffModels(options: DiffOptions, context: Context): Promise<Outco
   };
 }
 
-/** What somebody has to look at. */
+/** Differences that somebody has to look at. */
 const NOTEWORTHY: ReadonlySet<RouteDifference["status"]> = new Set(["changed", "vanished", "ambiguous"]);
 
 function pairOf(pair: string): [string, string] {

@@ -1,4 +1,4 @@
-// What an operator reads behind a refusal names what was typed, not the field of the API that it became.
+// What the operator reads after a refusal names the option that was typed, not the API field it became.
 import { expect, test } from "bun:test";
 import { nextStep } from "./next-step.ts";
 
@@ -14,7 +14,7 @@ test.each([
   );
 });
 
-test("a release that was refused is mended by the check that failed", () => {
+test("the next step after a refused release depends on the check that failed", () => {
   const mended = (step?: "signature" | "version" | "expiry", param: string | null = null): string =>
     nextStep({ code: "release_refused", param, ...(step !== undefined && { step }) });
   expect(mended("signature")).toContain("trust.release_keys");
@@ -23,5 +23,5 @@ test("a release that was refused is mended by the check that failed", () => {
   expect(mended("signature", "pricing.input_per_million")).toBe(
     "Correct the manifest, sign it again, and publish that.",
   );
-  expect(mended()).toBe(mended("signature", "model")); // of a gateway that does not tell
+  expect(mended()).toBe(mended("signature", "model")); // a gateway that does not say which
 });

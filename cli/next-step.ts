@@ -1,4 +1,4 @@
-// What to do after a refusal of the operator API.
+// The next step after a refusal by the operator API.
 import type { ErrorJson } from "../src/api/shapes/records.ts";
 
 const LISTS: Record<string, string> = {
@@ -14,7 +14,7 @@ const LISTS: Record<string, string> = {
   channels: "./tollgate channels list --org ORG",
 };
 
-/** Whose answers carry the versions that changes name. */
+/** The lists whose answers carry the versions that changes name. */
 const LISTED_VERSIONS = "./tollgate keys list, limits list, members list or alerts list, --org ORG --json";
 
 /** By the check that failed. */
@@ -27,7 +27,7 @@ const RELEASES: Record<NonNullable<ErrorJson["error"]["step"]> | "manifest", str
   expiry: "Sign it again, with --expires-in for a longer time, and publish that.",
 };
 
-/** One sentence that tells the operator where to go from here; `options`: what the command that was typed takes. */
+/** One sentence that tells the operator what to do next. `options` are those of the command that was typed. */
 export function nextStep(
   { code, param, step }: Pick<ErrorJson["error"], "code" | "param" | "step">,
   options: readonly string[] = [],
@@ -49,13 +49,13 @@ export function nextStep(
     return "Look at the present state first, then decide anew.";
   if (code === "changed_meanwhile")
     return `See what it is now with ${LISTED_VERSIONS}, and give its version if you still want this.`;
-  // A field that is wrong is found with the signature.
+  // A wrong field is found in the signature step.
   if (code === "release_refused")
     return RELEASES[step === undefined || (step === "signature" && param !== null) ? "manifest" : step];
   if (code === "overloaded")
     return "The gateway is busy, draining or without its store: try again in a few seconds.";
   if (code === "internal_error") return "Look for the request id in the gateway's log.";
-  // What is asked and how is told by this program's own version of the API.
+  // An unknown URL or parameter means that this program's version of the API is not the gateway's.
   if (code === "unknown_url" || code === "unknown_parameter") {
     const unknown = param === null ? "this command" : param;
     return `The gateway is of another version than this command line and does not know ${unknown}. Use the command line of its version, or upgrade the gateway.`;
@@ -65,7 +65,7 @@ export function nextStep(
     : `Correct ${typedAs(param, options)} and run the command again.`;
 }
 
-/** The option by which a field of the API is given, as it is typed; the field's own name where none is. */
+/** The option that sets this field of the API, as it is typed; the field's own name if there is none. */
 function typedAs(field: string, options: readonly string[]): string {
   const named = [`--${field.replaceAll("_", "-")}`, ...(field.endsWith("_usd") ? ["--usd"] : [])];
   return named.find((option) => options.includes(option)) ?? field;

@@ -1,15 +1,16 @@
-// `--org`: an organization by its id or by its name. Of several of one name none is guessed at.
+// `--org`: an organization by its id or by its name. If several organizations have the name, none is chosen.
 import type { OrganizationJson } from "../src/api/shapes/records.ts";
+import { calledLike } from "../src/domain/visible-text.ts";
 import { Problem } from "./problem.ts";
 
 const NAMED_AT_MOST = 10;
 
 export const isOrganizationId = (text: string): boolean => text.startsWith("org_");
 
-/** Its id. Throws `Problem` where no organization is called so, and where several are: with the id of each. */
+/** Returns its id. Throws `Problem` if no organization has the name, or several do: then with the id of each. */
 export function organizationNamed(name: string, all: readonly OrganizationJson[]): string {
-  const folded = fold(name);
-  const found = all.filter((one) => fold(one.name) === folded);
+  const meant = calledLike(name);
+  const found = all.filter((one) => calledLike(one.name) === meant);
   const [only] = found;
   if (only === undefined)
     throw new Problem(`No organization is called "${name}".`, "List what there is: ./tollgate org list");
@@ -23,5 +24,3 @@ export function organizationNamed(name: string, all: readonly OrganizationJson[]
     "Name the one that you mean by its id: --org ORG.",
   );
 }
-
-const fold = (text: string): string => text.normalize("NFKC").trim().toLowerCase();

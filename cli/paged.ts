@@ -1,4 +1,4 @@
-// Lists that come in pages: how long one is, where it starts, and that there is another one.
+// Paged lists: the page size, the cursor, and the notice that there are more rows.
 import type { Command } from "commander";
 import { say } from "./report.ts";
 
@@ -12,7 +12,7 @@ export const paged = (command: Command): Command =>
     .option("--limit <n>", "at most this many, up to 200")
     .option("--cursor <cursor>", "next_cursor of the previous page");
 
-/** On stderr: nobody takes a page for the whole. */
+/** Goes to stderr, so that nobody mistakes a page for the whole list. */
 export function tellMore({ next_cursor }: { next_cursor: string | null }): void {
   if (next_cursor !== null) say(`There are more: add --cursor ${next_cursor}`);
 }

@@ -1,4 +1,4 @@
-// `payments orders|events|confirm`: what customers were asked to pay, and what the payment service reported.
+// `payments orders|events|confirm`: payment orders of customers, and the events that the payment service reported.
 import type { Command } from "commander";
 import type { OrderJson } from "../src/api/shapes/billing.ts";
 import type { PaymentEventJson } from "../src/api/shapes/credits.ts";

@@ -1,4 +1,4 @@
-// `people list`, `people reset`: accounts of the dashboard, and a way back in for somebody locked out.
+// `people list`, `people reset`: accounts of the dashboard, and how a locked-out person gets back in.
 import type { Command } from "commander";
 import type { PersonJson } from "../src/api/shapes/records.ts";
 import { report } from "./report.ts";

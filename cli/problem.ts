@@ -1,10 +1,10 @@
-// Why a command did not do what it was told. Every problem ends with the next step to take.
+// The reason why a command failed. Every problem ends with the next step to take.
 
 export class Problem extends Error {
   constructor(
     message: string,
     readonly next: string,
-    /** The gateway's own error document, where it sent one. */
+    /** The gateway's own error document, if it sent one. */
     readonly document: string | null = null,
   ) {
     super(message);
@@ -17,14 +17,14 @@ export class Problem extends Error {
   }
 }
 
-/** What was typed cannot be, whatever gateway there is: nothing was asked, and the exit code is 2. */
+/** The arguments are wrong for any gateway: nothing was called, and the exit code is 2. */
 export class WrongUsage extends Problem {
   override json(): string {
     return JSON.stringify({ error: { message: this.message, code: "wrong_usage", next: this.next } });
   }
 }
 
-/** Errors of rooms that say what to do, as a problem; any other as it is. */
+/** Turns an error of the gateway's rooms that has a next step into a `Problem`; returns any other unchanged. */
 export const asProblem = (error: unknown): unknown =>
   error instanceof Error && "next" in error && typeof error.next === "string" && !(error instanceof Problem)
     ? new Problem(error.message, error.next)

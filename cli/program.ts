@@ -1,5 +1,5 @@
-// Every command with its options, each noun in its own file (interfaces.md §2). Rooms of the gateway are loaded only by the
-// commands that run without one.
+// All commands with their options, each noun in its own file (interfaces.md §2). Only the commands that run without a
+// gateway load rooms of the gateway.
 import type { Command } from "commander";
 import { VERSION } from "../src/domain/program.ts";
 import { asCalledHere } from "../src/domain/own-name.ts";
@@ -67,7 +67,7 @@ const NOUNS = [
   addCompletion,
 ];
 
-/** The command line, not yet run; `json`: how it prints its version. */
+/** The command line, not yet run. `json` sets how it prints its version. */
 export function buildProgram(json: boolean): Command {
   const program = new OwnCommand("tollgate")
     .description("A metered gateway in front of model providers.")

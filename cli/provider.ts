@@ -1,5 +1,5 @@
-// `provider test NAME` tries a configured provider out, with three small paid calls where a model is named: what they can cost
-// is said first, and what fails says what to do next. No secret is printed.
+// `provider test NAME` tries a configured provider, with three small paid calls if a model is named. It first says
+// what they can cost, and says what to do about each failure. No secret is printed.
 import type { Command } from "commander";
 import type { ProviderConfig } from "../src/config/config.ts";
 import type { Failure } from "../src/providers/failure.ts";
@@ -105,7 +105,7 @@ interface Expectation {
   };
 }
 
-/** By the price table that ships with the program; a price that it does not have is not guessed. */
+/** Uses the price table that ships with the program; does not guess a price that is not in it. */
 async function expectation(
   provider: Provider,
   { model, kind }: { model: string; kind: string },

@@ -1,5 +1,5 @@
-// `ready` asks the gateway whether it takes requests, for those who cannot ask over HTTP: the health check of a container
-// that has no shell and no curl.
+// `ready` asks the gateway whether it takes requests, for callers without HTTP: the health check of a container that
+// has no shell and no curl.
 import type { Command } from "commander";
 import { gatewayAddress, passByProxy } from "./gateway.ts";
 import { Problem } from "./problem.ts";

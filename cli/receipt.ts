@@ -1,5 +1,5 @@
-// `receipt verify` checks a signed receipt by itself, without a ledger: the signature against the gateway's published
-// key, and the charge recomputed from the tokens and prices that the receipt states.
+// `receipt verify` checks a signed receipt without a ledger: it verifies the signature against the gateway's
+// published key and recomputes the charge from the receipt's tokens and prices.
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
@@ -49,7 +49,10 @@ export function addReceipt(program: Command): void {
     );
 }
 
-/** What the file holds: the JWS itself, or the gateway's answer, which says beside its `jws` for people what was signed. */
+/**
+ * The content of the file: the JWS itself, or the gateway's answer, which repeats the signed content for people
+ * beside its `jws`.
+ */
 interface Content {
   jws: string;
   beside: { id?: unknown; receipt?: unknown };
@@ -64,7 +67,7 @@ function contentOf(text: string, file: string): Content {
   throw noReceipt(file);
 }
 
-/** Read as strictly as the gateway reads: of a name that stands twice, people see the one and a program the other. */
+/** Parses as strictly as the gateway does: with a duplicate key, people would see one value and a program the other. */
 function answerOf(text: string, file: string): unknown {
   try {
     return parseJson(new TextEncoder().encode(text));
@@ -79,7 +82,7 @@ const noReceipt = (file: string, reason = ""): Problem =>
     "Save the answer of GET /v1/receipts/{request_id} into it, as it came.",
   );
 
-/** What the file says beside the signature and was not signed so: whoever reads it would believe it. */
+/** What the file says outside the signature and the signed content does not confirm: readers would believe it. */
 function unsignedOf({ id, receipt }: Content["beside"], signed: SignedReceipt): string[] {
   const wrong = [
     ...(id === undefined ? [] : differencesOf("id", id, signed.request_id)),
@@ -116,7 +119,7 @@ async function fetched(url: string): Promise<string> {
   return response.text();
 }
 
-/** As it was signed; a newer gateway may say more than this program knows. */
+/** The receipt as signed; a newer gateway may have fields that this program does not know. */
 type SignedReceipt = { request_id?: unknown };
 
 async function verified(
@@ -142,7 +145,7 @@ async function verified(
 
 type SaidAndComputed = [what: string, said: string, computed: string];
 
-/** What does not follow from the receipt's own figures; nothing, for an honest one. */
+/** What does not follow from the receipt's own figures; empty for an honest receipt. */
 function contradictionsOf(receipt: ReceiptJson): string[] {
   const { charge, hold } = receipt;
   const held = amount(hold.usd);
@@ -160,7 +163,7 @@ function contradictionsOf(receipt: ReceiptJson): string[] {
     ["returned", charge.returned_usd, charged > held ? "nothing" : formatUsd(subUsd(held, charged))],
     ...gatewayClaims(receipt).map(({ what, stated, found }): SaidAndComputed => [what, stated, found]),
   ];
-  // Receipts of older programs have no lines, and only what was metered has any.
+  // Receipts of older programs have no lines, and only metered requests have any.
   if (
     lines !== undefined &&
     (charge.evidence === "provider_usage" || charge.evidence === "delivered_tokens")
@@ -220,7 +223,7 @@ const CLASSES: Record<keyof WireClasses, string> = {
   service_tier: "tier of service",
 };
 
-/** Null for a receipt without any: most have none. */
+/** Null for a receipt without any, as most are. */
 function classesOf(usage: WireClasses): string | null {
   const told = (Object.keys(CLASSES) as (keyof WireClasses)[]).flatMap((name) =>
     usage[name] === undefined ? [] : [`${usage[name]} ${CLASSES[name]}`],

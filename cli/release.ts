@@ -1,4 +1,4 @@
-// `release keygen|sign|verify` work on files, without a gateway; `release publish|list` speak to one (interfaces.md §4).
+// `release keygen|sign|verify` work on files, without a gateway; `release publish|list` call one (interfaces.md §4).
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -84,7 +84,7 @@ async function sign(path: string, how: { key: string; expiresInMs: number }): Pr
   const publicHalf = await refusable(how.key, () => readTrustedKeys([readJson(how.key)]));
   const jws = await refusable(path, async () => {
     const made = await signRelease(manifest, key, { expiresInMs: how.expiresInMs });
-    await verifyRelease(made, publicHalf); // nothing is signed that no gateway would take
+    await verifyRelease(made, publicHalf); // never sign what no gateway would accept
     return made;
   });
   return { route: manifest.route, version: manifest.version, kid: key.kid, jws };
@@ -178,7 +178,7 @@ function readJson(path: string): unknown {
   }
 }
 
-/** Runs what may refuse a release; the problem names the file. */
+/** Runs work that may refuse a release; the problem names the file. */
 async function refusable<Value>(path: string, work: () => Value | Promise<Value>): Promise<Value> {
   const { ReleaseError } = await import("../src/releases/release-error.ts");
   try {

@@ -1,5 +1,5 @@
-// How a command speaks: `--json` prints exactly one JSON document on stdout, otherwise text for people goes there;
-// everything else goes to stderr. Exit codes: 0 done, 1 refused or failed (interfaces.md §2).
+// How commands print: with `--json` exactly one JSON document on stdout, otherwise text for people; everything else
+// goes to stderr. Exit codes: 0 done, 1 refused or failed (interfaces.md §2).
 import type { Command } from "commander";
 import { asCalledHere } from "../src/domain/own-name.ts";
 import { type DoorOptions, findDoor, type Gateway, openGateway } from "./gateway.ts";
@@ -9,11 +9,11 @@ export interface GlobalOptions extends DoorOptions {
   json?: boolean;
 }
 
-/** What a command has to say. */
+/** The result of a command. */
 export interface Outcome {
   /** The JSON document, as text. */
   json: string;
-  /** The same for people; a function where it is made of what a gateway answered, which may be of another version. */
+  /** The same for people; a function if it is built from a gateway's answer, which may be of another version. */
   text: string | (() => string | Promise<string>);
   exitCode?: 0 | 1;
 }
@@ -21,7 +21,7 @@ export interface Outcome {
 export interface Context {
   options: GlobalOptions;
   gateway(): Promise<Gateway>;
-  /** Whether questions may be asked: a terminal on both sides, and nobody reads JSON. */
+  /** True if questions may be asked: stdin and stdout are terminals, and `--json` is not given. */
   interactive: boolean;
 }
 
@@ -48,8 +48,8 @@ export async function report(command: Command, work: (context: Context) => Promi
 const OTHER_VERSION = "a gateway of another version than this command line, whose answer it cannot print";
 
 /**
- * An answer may lack what is printed of it. Then what only reads fails, and what has changed something passes the answer on
- * as it came: it is done, and a secret in it is told this once.
+ * The answer may lack a field that the text prints. A reading command then fails. A command that has changed
+ * something prints the raw answer: the change is made, and a secret in the answer is shown only this once.
  */
 async function textOf({ json, text }: Outcome, changed: boolean): Promise<string> {
   if (typeof text === "string") return text;
@@ -67,11 +67,11 @@ async function textOf({ json, text }: Outcome, changed: boolean): Promise<string
   }
 }
 
-/** What `--watch` says of itself; its default is the second value. */
+/** The option `--watch` and its description; the second value is its default. */
 export const WATCH = ["--watch [seconds]", "show it again every so often, until Ctrl-C"] as const;
 const WATCH_SECONDS = 2;
 
-/** `report`, or with `--watch` the same again and again. */
+/** Runs `report`, with `--watch` again and again. */
 export async function reportWatched(
   command: Command,
   watch: string | boolean | undefined,
@@ -92,13 +92,13 @@ export async function reportWatched(
   }
 }
 
-/** What goes on and on is no one document. */
+/** A continuous listing is not one document. */
 export function notWithJson(command: Command, what: string): void {
   if (command.optsWithGlobals<GlobalOptions>().json === true)
     throw new WrongUsage(`${what} and --json exclude each other.`, "Leave out one of them.");
 }
 
-/** A line for people that is no result: it goes to stderr, so that stdout stays one document. */
+/** Prints a line that is no result to stderr, so that stdout stays one document. */
 export function say(line: string): void {
   process.stderr.write(`${asCalledHere(line)}\n`);
 }

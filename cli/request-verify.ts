@@ -1,5 +1,5 @@
-// `request verify`: what the dashboard's "Verify this charge" checks, on this machine: with keys of one's own where they are given,
-// so that nothing about a charge rests on the gateway's word.
+// `request verify` runs the checks of the dashboard's "Verify this charge" on this machine, with the user's own copy
+// of the keys if given, so that nothing about a charge rests on the gateway's word.
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { EvidenceJson } from "../src/api/shapes/evidence.ts";
@@ -60,7 +60,7 @@ async function stepToHead(evidence: EvidenceJson, gateway: Gateway): Promise<Ver
   return { name: "chain", holds: check.holds, checks: [check] };
 }
 
-/** The key of a file, for the signer that the release names. */
+/** The key in a file, for the signer that the release names. */
 function ownKey(file: string, { receipt }: EvidenceJson): PublicKey {
   const [key] = keysOf(file);
   if (key === undefined)
@@ -68,7 +68,7 @@ function ownKey(file: string, { receipt }: EvidenceJson): PublicKey {
   return { ...key, kid: key.kid === "" ? receipt.receipt.release.signed_by : key.kid };
 }
 
-/** A JWK, or a set of them; only the public half is read. */
+/** A JWK or a JWK set; only the public half is read. */
 function keysOf(file: string): PublicKey[] {
   try {
     const read = JSON.parse(readFileSync(file, "utf8")) as Partial<PublicKey> & {
@@ -81,7 +81,7 @@ function keysOf(file: string): PublicKey[] {
   }
 }
 
-/** Said of steps that hold, too. */
+/** Shown even for steps that pass. */
 const SHOWN: ReadonlySet<Check["what"]> = new Set(["line", "further", "head"]);
 
 const sign = (holds: boolean | null): string => (holds === null ? "–" : holds ? "✓" : "✗");

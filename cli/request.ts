@@ -1,4 +1,4 @@
-// `request show|list|tail`: the receipt of one request; many of them, as they were or as they come.
+// `request show|list|tail`: the receipt of one request, a list of past requests, or requests as they end.
 import type { Command } from "commander";
 import type { HeldNothingJson, RequestJson } from "../src/api/shapes/requests.ts";
 import type { RequestListJson } from "../src/api/shapes/activity.ts";
@@ -101,7 +101,7 @@ const LOOK_EVERY_MS = 1_000;
 const AT_ONCE = 200;
 const FIRST_SHOWN = 10;
 
-/** The last ones first, then each one once it has ended; of more than 200 within a second the newest 200. */
+/** Prints the latest requests, then each one as it ends; if more than 200 end within a second, the newest 200. */
 async function tail(gateway: Gateway, filters: Filters): Promise<never> {
   const print = (row: Row): void => {
     const cells = Object.values(COLUMNS).map((cell) => plain(cell(row)));
@@ -161,7 +161,7 @@ function describe(request: RequestJson): string {
   ].join("\n\n");
 }
 
-/** Why a provider's word was not taken as it was, and what it told beyond the quote. */
+/** Why the provider's figures were not taken as they were, and what it reported beyond the quote. */
 function claimsOf({ n, doubts, told }: RequestJson["attempts"][number]): string[] {
   const figures = Object.entries(told ?? {}).filter(([, figure]) => figure !== null && figure !== undefined);
   return [

@@ -1,4 +1,4 @@
-// `db rotate-key`: a new data key, and all that hangs on it under the new one.
+// `db rotate-key`: makes a new data key and re-encrypts everything that depends on it.
 import type { Command } from "commander";
 import { counted } from "../src/domain/counted.ts";
 import type { Rotation } from "../src/main/rotating.ts";
@@ -23,7 +23,7 @@ export function addRotateKey(db: Command): void {
     );
 }
 
-/** A line a second, once it takes longer than that. */
+/** Prints a line a second once it takes longer than that. */
 function progress(): (done: number, of: number) => void {
   let toldAtMs = performance.now();
   return (done, of) => {
@@ -35,7 +35,7 @@ function progress(): (done: number, of: number) => void {
 
 interface Done {
   dataDir: string;
-  /** Other gateways may have data directories of their own. */
+  /** True if other gateways may have data directories of their own. */
   shared: boolean;
   leaked: boolean;
   rotation: Rotation | null;

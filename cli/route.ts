@@ -1,4 +1,4 @@
-// `route list|disable|enable`: what is open right now, and closing by hand.
+// `route list|disable|enable`: which routes are open, and closing them by hand.
 import type { Command } from "commander";
 import type { RouteJson } from "../src/api/shapes/records.ts";
 import { OWN_NAME } from "../src/domain/own-name.ts";
@@ -23,7 +23,7 @@ export function addRoute(program: Command): void {
     );
 }
 
-/** What to do about a reason that nobody wrote. */
+/** What to do about a closing reason that no person wrote. */
 const HELP = {
   unreadable: `unreadable: its newest release is damaged in the store, so it serves nobody. Publish a newer version (${OWN_NAME} release publish), or restore a backup.`,
   unknown_terms:

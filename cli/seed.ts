@@ -1,4 +1,5 @@
-// `seed` fills a new store with organizations that are lived in, for whoever designs, tries or measures on a full gateway.
+// `seed` fills a new store with organizations that have a history, for designing, trying out or measuring on a full
+// gateway.
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { counted } from "../src/domain/counted.ts";
@@ -75,7 +76,7 @@ const textOf = ({ organizations, requests, operator, password, key, config, seco
     `→ ${OWN_NAME} serve --config ${config}`,
   ].join("\n");
 
-/** A line that counts, on a terminal; nothing else. */
+/** Counts on one line on a terminal; prints nothing otherwise. */
 function progress(quiet: boolean): (done: number, of: number) => void {
   if (quiet || !process.stderr.isTTY) return () => {};
   return (done, of) => {

@@ -72,7 +72,10 @@ function configured<Config>(load: () => Config): Config {
   }
 }
 
-/** While the program is loaded a signal ends it; returns how to give the signals on to what was loaded. */
+/**
+ * Lets signals end the process while the program is loading; returns a function that hands the signals over to what
+ * was loaded.
+ */
 function endOnSignals(): () => void {
   const end = (): never => process.exit(0);
   for (const signal of SIGNALS) process.on(signal, end);
@@ -81,7 +84,7 @@ function endOnSignals(): () => void {
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-/** A start that failed ends the process, whatever it left behind. */
+/** A failed start ends the process, even if something is still running. */
 const END_WITHIN_MS = 3_000;
 
 async function started<Running>(start: () => Promise<Running>): Promise<Running> {

@@ -1,5 +1,5 @@
-// `setup opencode|codex|claude-code`: points a coding agent at the gateway. The change is shown first; nothing is written
-// without a yes, and what stood there is kept beside it.
+// `setup opencode|codex|claude-code`: points a coding agent at the gateway. It shows the change first, writes nothing
+// without a yes, and keeps a copy of the old file beside the new one.
 import {
   copyFileSync,
   constants,
@@ -74,7 +74,7 @@ async function setUp(agent: Agent, context: Context, options: SetupOptions): Pro
   return { json: told(true, kept), text: `Written.${where} ${agent.start(file)}` };
 }
 
-/** The models that the key may use, asked with it: what is written is known to work. */
+/** The models that the key may use, fetched with that key: what is written is known to work. */
 async function wantedOf(
   agent: Agent,
   context: Context,
@@ -96,10 +96,10 @@ async function wantedOf(
   return { url, keyName, models: [first, ...others] };
 }
 
-/** A model of vectors is no model to talk to. */
+/** An embedding model is not a model to chat with. */
 const givesWords = ({ max_output_tokens: most }: ListedModel): boolean => most > 0;
 
-/** The model that was named, else the first that an agent can work with. */
+/** The named model, else the first that an agent can work with. */
 function begunWith(offered: readonly ListedModel[], named: string | undefined): ListedModel {
   const able = offered.filter(({ capabilities }) => capabilities.tools);
   const found = able.find(({ id }) => named === undefined || id === named);
@@ -124,7 +124,7 @@ async function ask({ interactive }: Context, yes: boolean | undefined): Promise<
   throw new Problem("Nothing was written.", "Answer yes when asked, or paste what you want by hand.");
 }
 
-/** A copy of the file under a name that is still free. */
+/** Copies the file to a name that is still free. */
 function keep(file: string): string {
   for (let number = 1; ; number += 1) {
     const copy = `${file}.before-${number}`;
@@ -134,7 +134,7 @@ function keep(file: string): string {
   }
 }
 
-/** A new file, renamed into place, with the mode of the old one. */
+/** Writes a new file with the mode of the old one and renames it into place. */
 function write(file: string, text: string): void {
   const mode = existsSync(file) ? statSync(file).mode & 0o777 : 0o600;
   mkdirSync(dirname(file), { recursive: true });

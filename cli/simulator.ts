@@ -1,4 +1,4 @@
-// `simulator` runs the built-in provider by itself, for gateways in other processes, demos and fault runs
+// `simulator` runs the built-in provider on its own, for gateways in other processes, demos and fault runs
 // (interfaces.md §6).
 import type { Command } from "commander";
 import { asProblem, WrongUsage } from "./problem.ts";

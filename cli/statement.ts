@@ -1,4 +1,4 @@
-// `statement`: an organization's month as a table, JSON, CSV or a PDF to file; its sums are the ledger's.
+// `statement`: an organization's month as a table, JSON, CSV or a PDF file; its sums are the ledger's.
 import type { Command } from "commander";
 import { csvFile } from "../src/api/csv.ts";
 import type { StatementJson } from "../src/api/shapes/statement.ts";
@@ -10,7 +10,7 @@ import { dollars, fields, table } from "./table.ts";
 interface StatementOptions {
   org: string;
   month: string;
-  /** Without a name: that of the statement. */
+  /** True if no file name was given: the statement's own name is used. */
   pdf?: string | true;
   csv?: true;
 }

@@ -1,4 +1,4 @@
-// Which store a command of `db` is about, found where `serve` finds it.
+// Finds the store that a `db` command works on, as `serve` does.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
@@ -26,7 +26,7 @@ interface Place {
   dataDir?: string;
 }
 
-/** The directory alone, for what is done there whichever store the configuration names. */
+/** The data directory alone, for work on it that does not depend on which store the configuration names. */
 export async function dataDirOf(command: Command): Promise<string> {
   const { config, dataDir } = command.optsWithGlobals<Place>();
   if (dataDir !== undefined) return resolve(dataDir);

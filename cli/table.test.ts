@@ -33,13 +33,13 @@ test("columns line up, wide characters included", () => {
   expect(printed).toEqual(["NAME  ID", "模型   1", "b     22"]);
 });
 
-test("nothing is said about nothing", () => expect(table([], {})).toBe("Nothing here yet."));
+test("an empty table says that there is nothing yet", () => expect(table([], {})).toBe("Nothing here yet."));
 
 test("a record is one field per line", () => {
   expect(fields({ id: "org_1", spent: null })).toBe("id     org_1\nspent  –");
 });
 
-test("what is wider than the terminal is a record for each row, each field on a line of its own", () => {
+test("a table wider than the terminal becomes a record per row, with one field per line", () => {
   const rows = [
     { id: "key_1", name: "a" },
     { id: "key_2", name: null },
@@ -52,7 +52,7 @@ test("what is wider than the terminal is a record for each row, each field on a 
   expect(table(rows, columns, 10)).toBe("ID    key_1\nNAME  a\n\nID    key_2\nNAME  –");
 });
 
-test("figures stand on the right, the points of amounts under each other", () => {
+test("figures are right-aligned, amounts by their decimal points", () => {
   const rows = [
     { n: 7, usd: "$0.0003", name: "a" },
     { n: 1200, usd: "$12.50", name: "b" },
@@ -71,7 +71,7 @@ test("figures stand on the right, the points of amounts under each other", () =>
   ]);
 });
 
-test("figures stand on the right on a narrow terminal, too", () => {
+test("figures are right-aligned on a narrow terminal, too", () => {
   const rows = [
     { name: "a name of several words", usd: "$0.0003" },
     { name: "b", usd: "$12.50" },
@@ -88,7 +88,7 @@ test("figures stand on the right on a narrow terminal, too", () => {
   ]);
 });
 
-test("on a narrow terminal times are told to the minute and words have lines of their own; ids and figures stay whole", () => {
+test("on a narrow terminal times are cut to the minute and words are wrapped; ids and figures stay whole", () => {
   const rows = [
     { id: "org_GmVkiC62a2y4", name: "Northwind Robotics of the north", at: "2026-11-12T17:50:39.248Z" },
     { id: "org_rNNPUv2oxobR", name: "Gesellschaft_fuer_Informationsverarbeitung", at: null },

@@ -1,4 +1,5 @@
-// Records as people read them: aligned columns, or one field per line. Colour only on a terminal, never with NO_COLOR.
+// Prints records for people: aligned columns, or one field per line. Colour only on a terminal, and never with
+// NO_COLOR.
 
 type Cell = string | number | boolean | null | undefined;
 
@@ -8,19 +9,19 @@ const bold = (text: string): string => (coloured() ? `\u001b[1m${text}\u001b[22m
 const BETWEEN = "  ";
 const NONE = "–";
 
-/** Text from outside can hold escape sequences and direction overrides: a terminal must not obey them. */
+/** Text from outside can contain escape sequences and direction overrides, which must not reach the terminal. */
 export function plain(cell: Cell): string {
   if (cell === null || cell === undefined) return NONE;
   return String(cell).replace(/[\p{Cc}\p{Cf}]/gu, "·");
 }
 
-/** How wide a line may be: a terminal breaks a longer one, whoever reads from a pipe does not. */
+/** The maximum line width: a terminal breaks longer lines, a pipe does not. */
 const lineWidth = (): number => (process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY);
 
 /**
- * A table of rows; `columns` maps each heading to its cell. Figures stand on the right, the points of amounts under each other.
- * Where it is too wide for the terminal, times are told to the minute and words have several lines; ids and figures stay whole.
- * Where that is not enough, one record per row.
+ * A table of rows; `columns` maps each heading to its cell. Figures are right-aligned, amounts by their decimal
+ * points. If the table is too wide for the terminal, times are cut to the minute and words are wrapped; ids and
+ * figures stay whole. If that is not enough, each row becomes a record.
  */
 export function table<Row>(
   rows: readonly Row[],
@@ -82,10 +83,10 @@ const toTheMinute = (column: Column): Column =>
         column.cells.map((cell) => cell.replace(INSTANT, "$1Z")),
       );
 
-/** Narrower words are hard to read, and an id in brackets stays whole. */
+/** Narrower columns are hard to read, and an id in brackets stays whole. */
 const WORDS_LEAST = 18;
 
-/** The same with words on several lines, the widest columns of them first; null where that is still too wide. */
+/** Wraps words, widest columns first; null if the table is still too wide. */
 function fitted(columns: readonly Column[], within: number): Column[] | null {
   const isWords = ({ cells }: Column): boolean => cells.some((cell) => cell.trim().includes(" "));
   const fit = columns.map((column) => ({ ...column }));

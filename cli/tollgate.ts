@@ -24,7 +24,7 @@ async function run(argv: string[]): Promise<number> {
 
 function usageExit(error: CommanderError, json: boolean): number {
   if (error.exitCode === 0) return 0;
-  // Of `tollgate` or `tollgate keys` alone, whose help is on stderr by now.
+  // `tollgate` or `tollgate keys` alone: commander has already printed the help to stderr.
   const nothing = error.code === "commander.help";
   const message = nothing ? "No command is named." : error.message.replace(/^error: /, "");
   const next = "./tollgate help lists the commands; add --help to one for its options.";

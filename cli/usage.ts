@@ -1,4 +1,4 @@
-// `usage`: what an organization used, by key, model or UTC day; as table, JSON or CSV.
+// `usage`: an organization's usage by key, model or UTC day, as a table, JSON or CSV.
 import type { Command } from "commander";
 import type { UsageListJson } from "../src/api/shapes/records.ts";
 import { oneOf, orOf } from "./choice.ts";
@@ -52,7 +52,7 @@ export function addUsage(program: Command): void {
     );
 }
 
-/** Usage is counted by whole hours: a window that cuts one is told to be longer. */
+/** Usage is counted in whole hours: tells the user if the window was widened to full hours. */
 function sayHours(
   asked: Pick<UsageOptions, "from" | "to">,
   counted: Pick<UsageListJson, "from" | "to">,
@@ -65,13 +65,13 @@ function sayHours(
     say(`Whole hours are counted: from ${counted.from ?? "the beginning"} to ${counted.to ?? "now"}.`);
 }
 
-/** What people call the keys of an organization, by id. */
+/** The names of an organization's keys, by id. */
 async function keyNames(gateway: Gateway, org: string): Promise<ReadonlyMap<string, string>> {
   const { value } = await gateway.call("GET /admin/v1/keys", { org });
   return new Map(value.data.map(({ id, name }) => [id, name]));
 }
 
-/** Short headings: it fits a terminal of 80 columns. */
+/** Headings are short, so that the table fits a terminal of 80 columns. */
 const printTable = (rows: Row[], named: ReadonlyMap<string, string> | null): string =>
   table(rows, {
     GROUP: ({ group }) => {

@@ -1,18 +1,18 @@
-// Whether the gateway has another page by now than this one: then what a page falls over may be the answer of another version, and
-// it comes anew; where it has the very same, it would fall again.
+// Tells whether the gateway now serves another version of this page. If so, an error of the page may come from an
+// answer of the other version, and reloading helps; if not, the same error would happen again.
 import { useEffect, useState } from "react";
 
-/** Of several gateways behind a balancer, in the middle of an update, each may answer. */
+/** During an update of several gateways behind a balancer, any of them may answer. */
 const LOOKS = 4;
 
-/** False, too, where no page comes. */
+/** Also false if no page is served. */
 async function isAnotherPage(): Promise<boolean> {
   const own = moduleOf(document);
   const found = await Promise.all(Array.from({ length: LOOKS }, () => served().catch(() => null)));
   return found.some((page) => page !== null && page !== own);
 }
 
-/** The one module of the page that is served now; its name has the hash of its content. */
+/** The only module of the page that is served now; its name contains the hash of its content. */
 async function served(): Promise<string | null> {
   const answer = await fetch("/", { cache: "no-store" });
   if (!answer.ok) return null;
@@ -22,7 +22,7 @@ async function served(): Promise<string | null> {
 const moduleOf = (page: Document): string | null =>
   page.querySelector("script[type=module]")?.getAttribute("src") ?? null;
 
-/** The same, where it is asked; null until it is known. */
+/** The same as a hook, asked only if `isAsked`; null until it is known. */
 export function useAnotherPage(isAsked: boolean): boolean | null {
   const [found, setFound] = useState<boolean | null>(null);
   useEffect(() => {

@@ -1,13 +1,14 @@
-// A page one of whose files does not come is most likely of another version than the gateway that answers: older than an update, or,
-// of several gateways, of another one in the middle of it. Asked for anew it is of whoever answers then.
+// If a file of a page cannot be loaded, the page is most likely of another version than the gateway that answers: it
+// is older than an update, or in the middle of an update it came from another of several gateways. Reloading gets the
+// version of the gateway that answers then.
 
 const KEY = "tollgate.anew";
-/** So often within so long, each time after twice the time before. */
+/** At most so many reloads within that time, each after twice the time before. */
 const AT_MOST = 4;
 const WITHIN_MS = 60_000;
 const FIRST_AFTER_MS = 250;
 
-/** Asks for the page anew in a moment; false where that was tried often enough, and did not help. */
+/** Reloads the page in a moment; returns false if enough reloads were tried without success. */
 export function comeAnew(): boolean {
   const nowMs = Date.now();
   const triedMs = (sessionStorage.getItem(KEY) ?? "").split(",").map(Number);

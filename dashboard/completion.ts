@@ -7,14 +7,14 @@ import { ApiError } from "./api/client.ts";
 import { complete, type CompletionEvent } from "./api/completion.ts";
 
 export interface Completion {
-  /** `cut`: the gateway ended it early and said why. `unknown`: nobody here knows what became of it. */
+  /** `cut`: the gateway ended it early and gave the reason. `unknown`: its outcome is not known here. */
   phase: "idle" | "sending" | "waiting" | "streaming" | "settled" | "stopped" | "refused" | "cut" | "unknown";
   content: string;
   reasoning: string;
   calls: readonly ToolCall[];
   /** Parts that arrived: about as many as tokens. */
   parts: number;
-  /** What it would cost so far is asked of the gateway by these; null until the bound is known. */
+  /** The inputs for asking the gateway what the request would cost so far; null until the bound is known. */
   model: string;
   promptTokens: number | null;
   startedAtMs: number;
@@ -49,10 +49,10 @@ const IDLE: Completion = {
 
 export interface Sending {
   key: string;
-  /** That of chat completions where this is left out. */
+  /** Default: chat completions. */
   surface?: SpokenSurface;
   request: ChatBody;
-  /** Bound of the prompt, where it is asked for; the request does not wait for it. Never rejected. */
+  /** The bound of the prompt, if it is being fetched; the request does not wait for it. Never rejects. */
   promptTokens?: Promise<number | null>;
 }
 
@@ -65,7 +65,7 @@ export function useCompletion(org: string) {
   const queries = useQueryClient();
   useEffect(() => () => abort.current?.abort(), []);
 
-  /** Runs to its end, and says how it ended. */
+  /** Runs the request to its end, and returns how it ended. */
   const start = async ({
     key,
     surface = FIRST_SURFACE,
@@ -104,7 +104,10 @@ export function useCompletion(org: string) {
   };
 }
 
-/** An answer of the gateway before anything was streamed; a code of the kind `http_504` is the word of something in between. */
+/**
+ * True for an error of the gateway before anything was streamed; a code such as `http_504` comes from something in
+ * between.
+ */
 const isRefusal = ({ phase }: Completion, error: unknown): boolean =>
   phase === "sending" &&
   error instanceof ApiError &&

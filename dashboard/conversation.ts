@@ -1,4 +1,4 @@
-// The turns of a conversation: each request takes along what was said before it, so it is paid again as a prompt.
+// The turns of a conversation. Each request repeats everything said before it, which is paid again as a prompt.
 import { useState } from "react";
 import type { Message, ToolCall } from "./api/chat.ts";
 import { type Completion, isRunning, type Sending, useCompletion } from "./completion.ts";
@@ -17,9 +17,9 @@ export function useConversation(org: string) {
   return {
     turns,
     running: isRunning(completion),
-    /** What the next request takes along. */
+    /** The messages that the next request repeats. */
     messages: turns.flatMap(messagesOf),
-    /** Calls of the last answer that wait for their results. */
+    /** Tool calls of the last answer that wait for their results. */
     calls: callsOf(turns.at(-1)),
     say: (said: readonly Message[], sending: Sending): Promise<Completion> => {
       setPast(turns);
@@ -37,11 +37,11 @@ export function useConversation(org: string) {
 
 export type Conversation = ReturnType<typeof useConversation>;
 
-/** Calls that are whole: a stream that was stopped may have said half of one. */
+/** Only complete calls: a stopped stream may contain half of one. */
 const callsOf = (turn: Turn | undefined): readonly ToolCall[] =>
   turn?.completion.phase === "settled" ? turn.completion.calls : [];
 
-/** Nothing where nothing came of it that a next request could build on. */
+/** Empty if the turn produced nothing that a next request could build on. */
 function messagesOf(turn: Turn): readonly Message[] {
   const { phase, content } = turn.completion;
   const calls = callsOf(turn);

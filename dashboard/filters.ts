@@ -1,10 +1,10 @@
-// What a page shows lives in the query string: back, reload and a pasted link give the same view. Each page names its
-// filters with their fallbacks; a value that is not allowed falls back, and the page says so.
+// Keeps a page's filters in the query string, so that Back, a reload and a pasted link give the same view. Each page
+// names its filters with their defaults; an invalid value falls back to the default, and the page says so.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { isMonth } from "./format/month.ts";
 import { useEffect, useId, useMemo, useSyncExternalStore } from "react";
 
-/** Reads one value of the query string. */
+/** Parses one value of the query string. */
 export type Filter<Value extends string> = (text: string | undefined) => Value;
 
 export const text =
@@ -17,7 +17,7 @@ export const oneOf =
   (value) =>
     allowed.find((one) => one === value) ?? fallback;
 
-/** Of the address, `YYYY-MM`; empty: none. */
+/** `YYYY-MM`; empty: none. */
 export const month: Filter<string> = (value) => (value !== undefined && isMonth(value) ? value : "");
 
 type Shape = Readonly<Record<string, Filter<string>>>;
@@ -26,8 +26,9 @@ export type Filters<S extends Shape> = { [Name in keyof S]: ReturnType<S[Name]> 
 export type SetFilters<S extends Shape> = (change: Partial<Filters<S>>, how?: { typed?: boolean }) => void;
 
 /**
- * The page's filters, the same object until one of them changes, and a setter; what equals its fallback leaves the address. Typed
- * text is no step for Back. Whoever calls it is drawn again for these names of the address and for no other.
+ * Returns the page's filters, the same object until one of them changes, and a setter. Default values are left out of
+ * the address. Typed text makes no history entry. The caller is rendered again only when these parameters of the
+ * address change.
  */
 export function useFilters<S extends Shape>(shape: S): [Filters<S>, SetFilters<S>] {
   const found: Readonly<Record<string, string>> = useSearch({
@@ -52,7 +53,7 @@ export function useFilters<S extends Shape>(shape: S): [Filters<S>, SetFilters<S
   return [filters, useSetFilters(shape)];
 }
 
-/** What the address asks for and no filter of the page takes, by whoever reads it: a page has filters in several places. */
+/** Invalid values of the address, by the component that reads them: a page has filters in several places. */
 const fallbacks = new Map<string, Readonly<Record<string, string>>>();
 const watchers = new Set<() => void>();
 let fallen: Readonly<Record<string, string>> = {};
@@ -82,11 +83,11 @@ const watchFallbacks = (tell: () => void): (() => void) => {
   return () => watchers.delete(tell);
 };
 
-/** Values of the address, by their names, that fell back. */
+/** The names and values in the address that fell back to a default. */
 export const useFallen = (): Readonly<Record<string, string>> =>
   useSyncExternalStore(watchFallbacks, () => fallen);
 
-/** The setter alone: who only sets is not drawn again when the address changes. */
+/** The setter alone: a component that only sets filters is not rendered again when the address changes. */
 export function useSetFilters<S extends Shape>(shape: S): SetFilters<S> {
   const navigate = useNavigate();
   return (wanted, { typed = false } = {}) => {

@@ -1,4 +1,4 @@
-// Shortcuts of single keys: off in fields and behind dialogs, and for whoever turned them off in this browser.
+// Single-key shortcuts: off in fields and behind dialogs, and if the person turned them off in this browser.
 import { Kbd, Modal, Stack, Switch, Table } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useContext, useEffect, useRef, useSyncExternalStore } from "react";
@@ -7,9 +7,9 @@ import { type OrganizationPage, path } from "./path-builder.ts";
 import { pageNames, shortcutTexts as words } from "./components/texts.ts";
 
 const NAME = "tollgate.shortcuts";
-/** How long the second key of a sequence is waited for. */
+/** How long to wait for the second key of a sequence. */
 const SEQUENCE_MS = 1_500;
-/** After `g`. */
+/** The keys after `g`. */
 const PLACES: Readonly<Record<string, OrganizationPage>> = {
   k: "keys",
   u: "usage",
@@ -27,12 +27,12 @@ const STEPS: Readonly<Record<string, -1 | 1>> = {
 };
 
 interface KeyboardProps {
-  /** Whether the list of shortcuts is open. */
+  /** True if the list of shortcuts is open. */
   listed: boolean;
   list: (open: boolean) => void;
 }
 
-/** The keys that hold on every page, and their list. */
+/** The keys that work on every page, and their list. */
 export function Keyboard({ listed, list }: KeyboardProps) {
   const navigate = useNavigate();
   const membership = useContext(MembershipContext);
@@ -106,7 +106,7 @@ function List({ places }: { places: readonly Place[] }) {
   );
 }
 
-/** Newer and older beside an open drawer: the arrows too, as no row has the focus there. */
+/** Newer and older row beside an open drawer; the arrows work too, because no row has the focus there. */
 export function useStepKeys(open: boolean, step: (by: -1 | 1) => void): void {
   useKeys(({ key }) => {
     const by = key === "ArrowDown" || key === "ArrowUp" ? undefined : STEPS[key];
@@ -141,11 +141,11 @@ function focusSearch(event: KeyboardEvent): void {
   field.select();
 }
 
-/** Whose rows lead somewhere; a chart that is shown as a table has none. */
+/** The first table with links in its rows; a chart shown as a table has none. */
 const firstTable = (): Element | null =>
   document.querySelector("main .table-scroll tbody :is(a, button)")?.closest("table") ?? null;
 
-/** From the row that has the focus, or into the first table; the arrows only from a row, elsewhere they scroll. */
+/** Moves from the focused row, or into the first table; the arrows only from a row, because elsewhere they scroll. */
 function stepRow(event: KeyboardEvent): void {
   const by = STEPS[event.key];
   if (by === undefined) return;
@@ -169,7 +169,7 @@ function turn(wanted: boolean): void {
   try {
     localStorage.setItem(NAME, wanted ? "on" : "off");
   } catch {
-    // Storage is forbidden: the choice holds until the page is left.
+    // Storage is forbidden: the choice lasts until the page is left.
   }
   for (const read of readers) read();
 }

@@ -1,11 +1,11 @@
-// Which organization the person looked at last; a convenience, so a browser that forbids storage loses only that.
+// The organization that the person looked at last; a convenience, so a browser that forbids storage loses only that.
 const NAME = "tollgate.organization";
 
 export function rememberOrganization(id: string): void {
   try {
     localStorage.setItem(NAME, id);
   } catch {
-    // Storage is forbidden: the first organization is shown next time.
+    // Storage is forbidden: next time the first organization is shown.
   }
 }
 

@@ -1,10 +1,10 @@
-// Parts of the dashboard that are loaded when they are needed: pages, charts, the palette.
+// Loads parts of the dashboard on demand: pages, charts, the palette.
 import { nextAnswer, noteAnswer } from "./api/reachable.ts";
 import { comeAnew } from "./come-anew.ts";
 
 /**
- * A part whose code does not come leaves on the screen what is there, and is fetched again once the gateway answers. Where it then
- * has no such file the page is of another version, and comes anew.
+ * If a part's code cannot be loaded, the screen stays as it is and the load is retried once the gateway answers. If
+ * the gateway then has no such file, the page is of another version and is reloaded.
  */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   try {
@@ -16,7 +16,7 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   try {
     return await load();
   } catch (error) {
-    if (comeAnew()) return await new Promise<never>(() => {}); // what is there stays until then
+    if (comeAnew()) return await new Promise<never>(() => {}); // keep the screen until the reload
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-// Where the dashboard starts: theme, server state, router.
+// The entry point of the dashboard: theme, server state, router.
 import { localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";

@@ -1,5 +1,5 @@
-// The organization in the address and what the signed-in person may do there. Hidden buttons are a courtesy: the server
-// decides each time, by the same table (docs/dashboard.md).
+// The organization in the address and what the signed-in person may do there. Hiding buttons is only a courtesy: the
+// server decides each time, by the same table (docs/dashboard.md).
 import { createContext, useContext } from "react";
 import { type Action, allowance, mayGive, type Role, type Standing } from "../src/domain/roles.ts";
 import type { Session } from "./api/session.ts";
@@ -28,7 +28,7 @@ const MAY: Record<Act, readonly Standing[]> = {
   "settings.change": ["owner", "admin"],
 };
 
-/** What a page asks of who opens it. */
+/** The permission that each page needs. */
 const ASKS: Record<OrganizationPage, Action> = {
   overview: "overview.see",
   keys: "keys.see",
@@ -44,20 +44,22 @@ const ASKS: Record<OrganizationPage, Action> = {
   settings: "settings.see",
 };
 
-/** A page that would refuse somebody has no entry in their navigation. */
+/** A page that would be refused has no entry in the navigation. */
 export const maySee = (org: OwnStanding, page: OrganizationPage): boolean =>
   standingsOf(org).some((standing) => allowance(standing, ASKS[page]) !== null);
 
-/** What a person is in an organization. Who is a member and an operator may do what either may, as the server has it. */
+/**
+ * A person's standing in an organization. A member who is also an operator may do what either may, as on the server.
+ */
 export interface OwnStanding {
   id: string;
   name: string;
-  /** Of a member; null for an operator who only looks in. */
+  /** Null for an operator who is not a member. */
   role: Role | null;
   operates: boolean;
 }
 
-/** An operator's first. */
+/** The operator's first. */
 const standingsOf = ({ role, operates }: OwnStanding): Standing[] => [
   ...(operates ? (["operator"] as const) : []),
   ...(role === null ? [] : [role]),
@@ -68,9 +70,9 @@ export interface Membership {
   session: Session;
   baseUrl: string;
   may: (act: Act) => boolean;
-  /** Whether they may give somebody this role, or take it away. */
+  /** True if they may give this role to someone, or take it away. */
   mayGive: (role: Role) => boolean;
-  /** Whether that page of the organization would answer: nothing leads to one that would not. */
+  /** True if that page of the organization would answer: nothing links to one that would not. */
   sees: (page: OrganizationPage) => boolean;
 }
 

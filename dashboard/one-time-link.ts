@@ -1,10 +1,13 @@
-// The token of a one-time link stands in the fragment of the address, so that it reaches no log.
+// The token of a one-time link is in the fragment of the address, so that it reaches no log.
 import { useSyncExternalStore } from "react";
 
-/** The last one, while the tab lives: who signs in on the way comes back without it, as no address may carry it there. */
+/**
+ * The last token, kept while the tab lives: after signing in on the way the address no longer has it, because no
+ * address may carry it there.
+ */
 let last: { page: string; token: string } | null = null;
 
-/** The token of the link that stands in the address, or last stood there; null without one. */
+/** The token of the link in the address, or of the last one there; null without one. */
 export const useLinkToken = (): string | null => useSyncExternalStore(watchFragment, tokenNow);
 
 function tokenNow(): string | null {

@@ -1,8 +1,8 @@
-// Runs before everything else of the page, as a script of its own under a name that all versions have: where the dashboard itself
-// does not come, nothing of it could say so.
+// Runs before everything else of the page, as a separate script under a name that all versions have: if the dashboard
+// itself cannot be loaded, it could not report that.
 import { comeAnew } from "./come-anew.ts";
 
-/** Here, as the words of the pages bring much else along. */
+/** Defined here because the pages' texts import too much else. */
 const UPDATING =
   "The dashboard did not load. Most likely the gateway is being updated; this page retries every five seconds.";
 const SLOWLY_MS = 5_000;
@@ -19,5 +19,5 @@ addEventListener(
     document.getElementById("root")?.replaceChildren(said);
     setTimeout(() => location.reload(), SLOWLY_MS);
   },
-  true, // errors of loading do not rise
+  true, // load errors do not bubble
 );

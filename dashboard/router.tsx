@@ -1,4 +1,4 @@
-// The table of pages, in code. Each page is a chunk of its own, loaded when it is opened or pointed at.
+// The table of pages, in code. Each page is a separate chunk, loaded when it is opened or its link is hovered.
 import {
   createRootRoute,
   createRoute,
@@ -101,7 +101,7 @@ const organization = createRoute({
   path: "/o/$org",
   component: lazyRouteComponent(() => import("./pages/organization-layout.tsx"), "OrganizationLayout"),
 });
-/** A bare address goes on to the first page, and leaves no step behind that "back" would run into. */
+/** A bare address redirects to the first page, without a history entry that Back would return to. */
 const toOverview = createRoute({
   getParentRoute: () => organization,
   path: "/",

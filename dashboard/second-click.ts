@@ -1,4 +1,5 @@
-// The second click of a double click on a button that opens a dialog meets the overlay of the dialog, which it would close.
+// Ignores the second click of a double click on a button that opens a dialog: it would hit the dialog's overlay and
+// close it.
 export function ignoreSecondClicks(): void {
   document.addEventListener(
     "click",

@@ -1,4 +1,4 @@
-// The one look of the dashboard, light and dark. Every line here answers a finding of axe (docs/dashboard.md).
+// The theme of the dashboard, light and dark. Every line here answers a finding of axe (docs/dashboard.md).
 import {
   Button,
   createTheme,
@@ -10,7 +10,7 @@ import {
   Select,
 } from "@mantine/core";
 
-/** As delivered these reach 2.5–4.3 : 1 on white; shades 6–9 are replaced by one that reaches 4.5. */
+/** The original shades reach contrasts of 2.5–4.3 : 1 on white; shades 6–9 are replaced by one that reaches 4.5. */
 const readable = (name: "green" | "teal" | "yellow" | "orange", shade: string): MantineColorsTuple => {
   const [a, b, c, d, e, f] = DEFAULT_THEME.colors[name];
   return [a, b, c, d, e, f, shade, shade, shade, shade];
@@ -34,12 +34,12 @@ export const theme = createTheme({
     orange: readable("orange", "#a33c0b"),
   },
   components: {
-    // What may be done is quieter than what most come for.
+    // Secondary actions are less prominent than the page's primary one.
     Button: Button.extend({
       styles: (_, { variant }) =>
         variant === "default" || variant === "subtle" ? { root: { fontWeight: 500 } } : {},
     }),
-    // One sign at its end: both would stand on what a chip says.
+    // Only one icon at the end: two would cover a chip's text.
     Select: Select.extend({ defaultProps: { clearSectionMode: "clear" } }),
     Modal: Modal.extend({
       defaultProps: {

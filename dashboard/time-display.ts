@@ -1,5 +1,5 @@
 // Whether times are shown in UTC or in the reader's own zone. Kept in this browser, like the theme; days, months and
-// limits stay UTC, because the ledger counts by them.
+// limits stay UTC, because the ledger uses UTC.
 import { useSyncExternalStore } from "react";
 
 export const TIME_DISPLAYS = ["utc", "local"] as const;
@@ -14,7 +14,7 @@ export function chooseTimeDisplay(display: TimeDisplay): void {
   try {
     localStorage.setItem(NAME, display);
   } catch {
-    // Storage is forbidden: the choice holds until the page is left.
+    // Storage is forbidden: the choice lasts until the page is left.
   }
   for (const read of readers) read();
 }

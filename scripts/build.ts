@@ -1,6 +1,6 @@
-// `npm run build`: the whole product as one file, dist/tollgate, for the machine it is built on, or with `-- --target NAME`
-// for another one (scripts/targets.ts): Bun, the gateway, its threads, the command line and the dashboard. Beside it a
-// checksum, the licences of what is inside, and the list of it (CycloneDX).
+// `npm run build`: builds the whole product as one file, dist/tollgate, for this machine, or for another one with `--
+// --target NAME` (scripts/targets.ts). The file contains Bun, the gateway, its threads, the command line and the
+// dashboard. Beside it go a checksum, the licences of what is inside, and its bill of materials (CycloneDX).
 import { createHash } from "node:crypto";
 import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
@@ -42,7 +42,7 @@ async function step(name: string, work: () => Promise<unknown>): Promise<void> {
   console.log(`${name.padEnd(12)} ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
 
-/** Another machine's Bun, to put the code behind. */
+/** Flags that append our code to another machine's Bun. */
 async function crossFlags(): Promise<string[]> {
   if (named === undefined) return [];
   const other = targetOf(named);

@@ -1,11 +1,11 @@
-// Writes src/releases/catalogue/snapshot.json, the prices that ship with this program, from a table of LiteLLM:
+// Writes src/releases/catalogue/snapshot.json, the prices that ship with this program, from a LiteLLM table:
 // ./tollgate-bun scripts/catalogue.ts FILE "LiteLLM 1.109.1" 2026-11-23
-// Facts only: names, prices, windows, capabilities of the models below.
+// It takes facts only: names, prices, windows and capabilities of the models below.
 import { join } from "node:path";
 import { readTable } from "../src/releases/catalogue/table.ts";
 import { snapshotRow } from "../src/releases/catalogue/snapshot.ts";
 
-/** Names without blanks, apart by blanks. */
+/** Model names, separated by blanks. */
 const MODELS = {
   openai: `
     gpt-6.1-sol gpt-6.1-terra gpt-6-astra gpt-6-sol gpt-6-luna gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna
@@ -64,7 +64,7 @@ const found = Object.entries(MODELS).flatMap(([provider, models]) =>
       );
     }),
 );
-// What has ended by that day is not offered any more.
+// Models that were retired by that day are left out.
 const rows = found.filter(
   ({ notes }) => !notes.some((note) => (/ends on (\S+)/.exec(note)?.[1] ?? date) < date),
 );

@@ -1,5 +1,5 @@
-// `npm run check`: types, lint (type-aware), floors of the house, what comments cite,
-// names that mean one thing, what nobody uses, format. Prints the failed steps and exits non-zero.
+// `npm run check`: types, lint (type-aware), the floor plan, citations in comments, names with one meaning, unused
+// code, format. Prints the failed steps and exits non-zero.
 import { spawnSync } from "node:child_process";
 
 const bun = process.execPath;

@@ -1,6 +1,6 @@
-// Guards what comments cite: every section, rule, fault and requirement that a file names stands in `docs/design/` or
-// `docs/spec.md`, every decision in `docs/decisions/`, where each number is one decision's. A citation that leads nowhere
-// is worse than none.
+// Checks citations in comments: every section, rule, fault and requirement that a file cites must be in
+// `docs/design/` or `docs/spec.md`, and every decision in `docs/decisions/`, where each number belongs to one
+// decision. A citation that leads nowhere is worse than none.
 import { readFileSync } from "node:fs";
 import { Glob } from "bun";
 
@@ -14,7 +14,7 @@ const CITING = [
   "*.md",
 ];
 
-/** What can be cited of a paper: `4`, `4.2` for a heading or for a numbered item below it, `fault 33`, `S21`. */
+/** The places of a paper that can be cited: `4`, `4.2` for a heading or a numbered item below it, `fault 33`, `S21`. */
 function placesIn(text: string): Set<string> {
   const places = new Set<string>();
   let section = "";
@@ -38,15 +38,15 @@ const papers = new Map(
 const specification = placesIn(readFileSync(SPECIFICATION, "utf8"));
 const known = (paper: string, place: string): boolean => papers.get(paper)?.has(place) === true;
 
-/** `money.md §7, §8.2`, `hardening.md S33`, `money.md §12, fault 7`: a paper's name and the places that follow it. */
+/** Matches `money.md §7, §8.2`, `hardening.md S33`, `money.md §12, fault 7`: a paper's name and the places after it. */
 const OF_A_PAPER = new RegExp(
   `\\b(${[...papers.keys()].map((name) => name.replace(".md", "")).join("|")})\\.md((?:[\\s,;]|and|//|\\*|§\\d+(?:\\.\\d+)*(?:–\\d+(?:\\.\\d+)*)?|S\\d+|faults? \\d+(?:, \\d+)*)*)`,
   "g",
 );
-/** The file names, `0019-the-key-is-read-twice.md`. */
+/** File names such as `0019-the-key-is-read-twice.md`. */
 const decisions = new Set(new Glob("*.md").scanSync(DECISIONS));
 const OF_A_DECISION = /\b\d{4}-[a-z][a-z0-9-]*\.md\b/g;
-/** `decision 18`, `decision 0018`, `decisions 18 and 19`, and a link's text: `[0019](…`. */
+/** Matches `decision 18`, `decision 0018`, `decisions 18 and 19`, and a link's text: `[0019](…`. */
 const BY_NUMBER = /\bdecisions? (\d+)((?:(?:,| and) \d+)*)\b|\[(\d{4})\]\(/gi;
 const OF_THE_SPECIFICATION = /\bspecification (\d+(?:\.\d+)*)((?:(?:,| and) \d+(?:\.\d+)*)*)/g;
 

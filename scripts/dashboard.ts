@@ -1,6 +1,6 @@
-// Bundles the dashboard into the folder named by the first argument, each file with a gzipped copy beside it. The
-// gateway runs this as a process of its own (docs/decisions/0010-dashboard-is-built-at-first-use.md), so that the
-// bundler's memory and processor time are not the gateway's. It becomes visible all at once, by a rename.
+// Bundles the dashboard into the folder named by the first argument, with a gzipped copy beside each file. The
+// gateway runs this in a separate process (docs/decisions/0010-dashboard-is-built-at-first-use.md), so that it does
+// not spend the gateway's memory and processor time. A rename makes the result visible all at once.
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -24,7 +24,7 @@ const page = await Bun.build({
   publicPath: "/",
   naming: { entry: "[name].[ext]", chunk: "assets/[name]-[hash].[ext]", asset: "assets/[name]-[hash].[ext]" },
 });
-/** By a name that every version has, and as a script that runs at once. */
+/** Built under a name that is the same in every version, as a script that runs at once. */
 const beside = await Bun.build({
   ...common,
   entrypoints: [join(root, "dashboard/other-version.ts")],
@@ -33,7 +33,7 @@ const beside = await Bun.build({
 });
 const failed = [page, beside].flatMap(({ success, logs }) => (success ? [] : logs));
 if (failed.length > 0) throw new AggregateError(failed, "the dashboard cannot be built");
-// Before all that may not come. The bundler knows no script of a page beside its module.
+// Goes before everything that may fail to load. The bundler supports no script of a page beside its module.
 const index = join(draft, "index.html");
 const [head, ...rest] = (await Bun.file(index).text()).split(/(?=<link rel="stylesheet")/);
 await Bun.write(index, [head, '<script src="/assets/other-version.js"></script>', ...rest].join(""));
@@ -46,7 +46,7 @@ for (const path of await readdir(draft, { recursive: true })) {
     );
 }
 await rename(draft, target).catch(async (error: unknown) => {
-  // Another start was faster: its result is the same.
+  // Another start was faster; its result is the same.
   await rm(draft, { recursive: true, force: true });
   if (!(await Bun.file(join(target, "index.html")).exists())) throw error;
 });

@@ -1,9 +1,9 @@
-// Guards the floor plan (docs/decisions/0001-floors.md): a file may import only from its own room or from lower floors; and that
-// docs/design/house.md §1 names the rooms that there are.
+// Checks the floor plan (docs/decisions/0001-floors.md): a file may import only from its own room or from lower
+// floors. Also checks that docs/design/house.md §1 lists exactly the rooms that exist.
 import { Glob } from "bun";
 import { dirname, normalize, join } from "node:path";
 
-/** Floors from the roof to the ground; rooms on one floor may not import each other. */
+/** Floors from top to bottom; rooms on one floor may not import each other. */
 const FLOORS: string[][] = [
   ["main"],
   ["http", "config"],
@@ -19,7 +19,7 @@ const FLOORS: string[][] = [
   ["shapes", "domain", "lib"],
 ];
 const floorOf = new Map(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)));
-/** The shapes of the API are words that every room may use; what endpoints do stands above the rooms that they call. */
+/** The API's shapes are words that every room may use; the endpoints stand above the rooms that they call. */
 const roomOf = (path: string): string =>
   path
     .replace(/^src\/api\/shapes\//, "shapes/")
@@ -27,7 +27,10 @@ const roomOf = (path: string): string =>
     .replace(/\.ts$/, "")
     .split("/")[0] ?? "";
 
-/** Commands that run without a gateway, and the parts of one that the bench measures: each one file that names what it needs. */
+/**
+ * Commands that run without a gateway, and the parts of a gateway that the bench measures: each is one file that
+ * imports what it needs.
+ */
 const STANDALONE = new Set([
   ...[
     "serve",
@@ -52,7 +55,7 @@ const STANDALONE = new Set([
   ].map((part) => `bench/${part}.ts`),
 ]);
 
-/** One prints times, one reckons with the gateway's own clock. */
+/** print.ts prints times; clock.ts calculates with the gateway's own clock. */
 const PRINTS_TIMES = new Set(["src/domain/print.ts", "src/lib/clock.ts"]);
 
 const violations: string[] = [];
@@ -67,10 +70,10 @@ for await (const path of new Glob("src/**/*.ts").scan(".")) {
   const floor = floorOf.get(from);
   if (floor === undefined) violations.push(`${path}: room "${from}" is not on the floor plan`);
   const source = await Bun.file(path).text();
-  // What repeats is a job, which no failure ends (docs/decisions/0020-one-bad-record.md).
+  // Anything repeated is a job, which no failure ends (docs/decisions/0020-one-bad-record.md).
   if (source.includes("setInterval(") && path !== "src/lib/jobs.ts")
     violations.push(`${path} calls setInterval: what repeats goes through src/lib/jobs.ts`);
-  // A stored time that is none must not throw where it is printed.
+  // An invalid stored time must not throw where it is printed.
   if (source.includes(".toISOString(") && !PRINTS_TIMES.has(path))
     violations.push(
       `${path} calls toISOString: times are printed by src/domain/print.ts, which never throws`,
@@ -79,7 +82,7 @@ for await (const path of new Glob("src/**/*.ts").scan(".")) {
     violations.push(`${path} imports every: what repeats goes through src/lib/jobs.ts`);
   for (const [, target = ""] of source.matchAll(/from "(\.[^"]+)"/g)) {
     const at = normalize(join(dirname(path), target));
-    // Nobody can switch on in production what only the bench or a test composes.
+    // Production code must not be able to switch on what only the bench or a test uses.
     if (/^(bench|test|torture)\//.test(at))
       violations.push(`${path} imports ${target}, which is not of the product`);
     const to = roomOf(at);
@@ -90,8 +93,8 @@ for await (const path of new Glob("src/**/*.ts").scan(".")) {
   }
 }
 /**
- * What everybody speaks, and what a format reads: a page checks what is typed by the very rule of the server. And what verifies a
- * charge, by the very arithmetic that made it.
+ * What clients may import: the shared words, and the parsers of the formats, so that a page checks input by the
+ * server's own rule. Also the code that verifies a charge, so that it uses the arithmetic that made it.
  */
 const OPEN_TO_CLIENTS =
   /^src\/(api|domain)\/|^src\/gateway\/formats\/[^/]+\/parse-|^src\/pricing\/(verify-charge|verify-entries|check-signature)\.ts$/;
@@ -103,7 +106,8 @@ for (const path of CLIENTS.flatMap((pattern) => [...new Glob(pattern).scanSync("
       violations.push(`${path} imports ${target}: only src/api, src/domain and parsers are open to it`);
   }
 }
-// The torture harness judges the gateway from outside: it signs releases with the house's code and shares only words.
+// The torture harness judges the gateway from outside: it signs releases with the product's code and otherwise shares
+// only words.
 for (const path of new Glob("torture/**/*.ts").scanSync(".")) {
   for (const [, target = ""] of (await Bun.file(path).text()).matchAll(/from "(\.[^"]+)"/g)) {
     const to = normalize(join(dirname(path), target));

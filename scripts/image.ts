@@ -1,6 +1,7 @@
-// `npm run image`: an OCI image without a daemon, in dist/image, and as dist/image.tar for `docker load` and `skopeo`. In
-// it: the executable, the C library that it is linked with, a user and a data directory; no shell, no package manager.
-// `--target linux-arm64` for that processor; `--program FILE` takes an executable that there is; `--libc` a C library.
+// `npm run image`: builds an OCI image without a daemon, in dist/image, and as dist/image.tar for `docker load` and
+// `skopeo`. It contains the executable, the C library that it is linked with, a user and a data directory; no shell,
+// no package manager. `--target linux-arm64` builds for that processor, `--program FILE` uses an existing executable,
+// `--libc` a given C library.
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -34,7 +35,7 @@ function processorOf(target: string): Processor {
   return processor;
 }
 
-/** The executable, built when none is given; what lies beside it goes along. */
+/** The executable, built if none is given, with the files beside it. */
 async function programEntries(target: string): Promise<Entry[]> {
   const program = resolve(root, values.program ?? `dist/tollgate-${target}`);
   if (values.program === undefined)
@@ -59,7 +60,7 @@ async function programEntries(target: string): Promise<Entry[]> {
 const text = (path: string, content: string): Entry => ({ path, mode: 0o644, content: Buffer.from(content) });
 const folder = (path: string, mode = 0o755, owner = 0): Entry => ({ path, mode, owner });
 
-/** What a runtime mounts over (`proc`, `dev`, `sys`) is there for those that do not make it. */
+/** The mount points of a runtime (`proc`, `dev`, `sys`), for runtimes that do not create them. */
 const system = (): Entry[] => [
   ...["etc", "etc/tollgate", "usr", "usr/share", "usr/share/doc", "proc", "dev", "sys"].map((path) =>
     folder(path),
@@ -74,7 +75,7 @@ const system = (): Entry[] => [
   text("etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"),
 ];
 
-/** When this tree was committed; `SOURCE_DATE_EPOCH` where it is no repository. */
+/** The commit time of this tree; `SOURCE_DATE_EPOCH` outside a repository. */
 async function createdSeconds(): Promise<number> {
   const given = process.env["SOURCE_DATE_EPOCH"];
   return Number(given ?? (await run("git", "log", "-1", "--format=%ct").catch(() => "0")));
@@ -119,7 +120,7 @@ const digest = await writeImage(out, {
     Volumes: { [DATA]: {} },
     WorkingDir: "/etc/tollgate",
     StopSignal: "SIGTERM",
-    // Docker's own member, which the OCI specification leaves room for; Kubernetes asks /readyz.
+    // Docker's own member, which the OCI specification allows; Kubernetes probes /readyz.
     Healthcheck: {
       Test: ["CMD", "/tollgate", "ready"],
       Interval: 10_000_000_000,

@@ -1,5 +1,6 @@
-// What `scripts/install.sh` gives npm: package.json and package-lock.json in FOLDER, made from ours. Plain JavaScript on
-// Node, which comes with npm: Bun is one of the packages that it is about. Versions and checksums are those of the lock file.
+// Writes package.json and package-lock.json for `scripts/install.sh` into FOLDER, derived from ours. Plain JavaScript
+// for Node, which comes with npm: Bun is one of the packages to install. Versions and checksums are those of the lock
+// file.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,7 +12,7 @@ const read = (path) => JSON.parse(readFileSync(path, "utf8"));
 const manifest = read("package.json");
 const lock = read("package-lock.json");
 
-/** Where `name` is found by a package that lies at `from`: in its own folder, or in one above it. */
+/** The path at which a package at `from` finds `name`: in its own folder, or in one above it. */
 function place(from, name) {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
     const path = at === "" ? `node_modules/${name}` : `${at}/node_modules/${name}`;
@@ -20,7 +21,7 @@ function place(from, name) {
   }
 }
 
-/** What a package cannot do without. Optional peers are somebody else's to bring: npm would take those of our tools along. */
+/** The dependencies that a package needs. Optional peers are left out: npm would install those of our tools, too. */
 const needs = (entry) => [
   ...Object.keys({ ...entry.dependencies, ...entry.optionalDependencies }),
   ...Object.keys(entry.peerDependencies ?? {}).filter((name) => !entry.peerDependenciesMeta?.[name]?.optional),
@@ -38,14 +39,20 @@ function serving() {
   return found;
 }
 
-/** Its file in a registry; npm puts the configured registry in the place of this one. Without it npm asks for each. */
+/**
+ * The package's file in a registry; npm substitutes the configured registry. Without it npm asks the registry for
+ * each package.
+ */
 function addressOf(path, { name, version }) {
   const called = name ?? path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
   return `https://registry.npmjs.org/${called}/-/${called.slice(called.indexOf("/") + 1)}-${version}.tgz`;
 }
 
 const chosen = wanted === "serving" ? serving() : null;
-/** Of package.json, and of the lock file's entry about it: without the tools where they are not wanted, and without scripts. */
+/**
+ * A copy of package.json, or of the lock file's entry for it, without the tools unless they are wanted, and without
+ * scripts.
+ */
 function own(manifestOrEntry) {
   const product = { ...manifestOrEntry };
   delete product.scripts;

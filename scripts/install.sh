@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the pinned dependencies when they are missing or the lock file has changed since: `serving` for `npm start`, what
-# the gateway and its dashboard run on; everything for `npm test`, `npm run check` and the like. A whole install serves, too.
-# It is made beside node_modules and takes its place by a rename when it is complete: what runs meanwhile, and a tree that
-# was good before a failure, lose nothing. Two at once are one after the other.
+# Installs the pinned dependencies if they are missing or the lock file has changed. `serving` (for `npm start`) installs what
+# the gateway and its dashboard need; otherwise everything is installed, for `npm test`, `npm run check` and the like. A whole
+# install serves, too. The install is made beside node_modules and renamed into place when complete: running programs are not
+# disturbed, and a failure leaves the old tree in place. Concurrent installs wait for each other.
 set -eu
 cd "$(dirname "$0")/.."
 case "${1:-everything}" in
@@ -28,11 +28,11 @@ until mkdir "$part" 2>/dev/null; do
   fi
   pid=$(owner)
   if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then
-    # Its number may stand there a moment later than its folder.
+    # The process id may be written a moment after the folder is created.
     if [ -z "$told" ]; then echo "Waiting for the install of process $pid …" >&2; fi
     told=yes
   elif [ $asked -ge 5 ] && [ "$(owner)" = "$pid" ]; then
-    rm -rf "$part" # Its process was killed.
+    rm -rf "$part" # its process was killed
   fi
   asked=$((asked + 1))
   sleep 0.5
@@ -43,14 +43,14 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 if enough; then exit 0; fi
 
-fetch() { # $1: the addresses of the packages, `known` from the lock file's names or `asked` for at the registry
+fetch() { # $1: where package addresses come from: `known` from the lock file's names, or `asked` of the registry
   node scripts/install-plan.mjs "$part" "$wanted" "$1"
-  # The only install script that serving would need moves Bun's program about; tollgate-bun finds it where it is.
+  # The only install script that serving would need moves Bun's program; tollgate-bun finds it where it is.
   if [ "$wanted" = serving ]; then scripts=--ignore-scripts; else scripts=; fi
   npm ci --prefix "$part" $scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2
 }
-# Bun's install script takes its program from one place to another: it stays at both, so that a process that runs meanwhile
-# can start another by the path that it was started from.
+# Bun's install script moves its program. Keep it at both places, so that a running process can start another one by the
+# path that it was started from.
 keep_bun() {
   for bin in "$1"/@oven/bun-*/bin; do
     if [ ! -d "$bin" ]; then continue; fi
@@ -61,19 +61,19 @@ keep_bun() {
     fi
   done
 }
-lighten() { # What nothing loads here: types, source maps, papers, tests, and what packages that we import bring beside their ES modules.
+lighten() { # Deletes what is never loaded: types, source maps, documents, tests, and the non-ES-module builds of packages that we import.
   find "$1" -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.md' \) \
     ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' -delete
   find "$1" -type d \( -name test -o -name tests -o -name __tests__ -o -name benchmarks -o -name umd \) -prune -exec rm -rf {} +
-  # Packages that only others load stay whole: those others may be CommonJS.
+  # Packages that only other packages load stay whole: those may be CommonJS.
   node -p 'Object.keys(require("./package.json").dependencies).join("\n")' | while read -r name; do
     if [ ! -d "$1/$name" ]; then continue; fi
     find "$1/$name" -name node_modules -prune -o -type d -name esm -print | while read -r modules; do
       (cd "$modules/.." && rm -rf cjs src)
     done
   done
-  # The largest of the rest, by name: React is bundled for production and renders in browsers, vocabularies are read from two
-  # files and one font from its own, and what only the dashboard's bundle needs is taken from ES modules.
+  # The largest remaining files, by name: React is bundled for production and renders in browsers, vocabularies are read from
+  # two files and the font from one, and the dashboard's bundle uses ES modules only.
   (cd "$1" && rm -rf react-dom/cjs/*.development.js react-dom/cjs/*.profiling.js react-dom/cjs/react-dom-server* \
     gpt-tokenizer/esm/bpeRanks gpt-tokenizer/esm/encoding gpt-tokenizer/data/[pr]50k_base.tiktoken gpt-tokenizer/data/TestPlans.txt \
     dejavu-fonts-ttf/ttf/DejaVuSans?*.ttf dejavu-fonts-ttf/ttf/DejaVuMath* dejavu-fonts-ttf/ttf/DejaVuSerif* dejavu-fonts-ttf/*.txt dejavu-fonts-ttf/NEWS dejavu-fonts-ttf/fontconfig \

@@ -1,6 +1,6 @@
-// Completes package-lock.json with the optional packages of other platforms. npm leaves out those that the registry in
-// use does not carry, and then `npm ci` refuses the lock file on every platform. Run after each change of dependencies, with the
-// file where it is another one than the root's.
+// Completes package-lock.json with the optional packages of other platforms. npm leaves out those that the registry
+// in use does not have, and then `npm ci` refuses the lock file on every platform. Run it after each change of
+// dependencies; it takes the path of a lock file other than the root's.
 
 interface LockedPackage {
   version?: string;

@@ -1,8 +1,8 @@
-// Guards "one exported name, one meaning" (house.md §2): a name that several files of src/ export is several things, which
-// readers take for one. The two stores' twins mean the same on purpose: `ledger/sqlite/sweep.ts`, `ledger/postgres/sweep.ts`.
+// Checks "one exported name, one meaning" (house.md §2): a name that several files of src/ export can be mistaken for
+// one thing. Twins of the two stores mean the same on purpose: `ledger/sqlite/sweep.ts`, `ledger/postgres/sweep.ts`.
 import { Glob } from "bun";
 
-/** So many names are shared today. Fewer is better: then this number follows. */
+/** The number of names shared today. Lower it whenever there are fewer. */
 const SHARED_AT_MOST = 19;
 
 const EXPORTED = /^export (?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm;

@@ -1,4 +1,4 @@
-// The licences of the packages that the single executable is made of, as their authors ask to be named.
+// The licences of the packages in the single executable, as their authors require.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,7 +10,10 @@ interface Locked {
 
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)/i;
 
-/** A section for each package of the lock file that is installed and no tool of development, and for `also`. */
+/**
+ * Returns a section for each installed package of the lock file that is not a development tool, and for each in
+ * `also`.
+ */
 export async function thirdPartyNotices(root: string, also: readonly string[]): Promise<string> {
   const lock = (await Bun.file(join(root, "package-lock.json")).json()) as {
     packages: Record<string, Locked>;

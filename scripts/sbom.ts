@@ -1,5 +1,5 @@
-// What the single executable is made of, as a CycloneDX 1.6 document: each package of the lock file that the product needs,
-// with version, licence, checksum and what it needs in turn. The same lock file gives the same document.
+// The bill of materials of the single executable, as a CycloneDX 1.6 document: each package of the lock file that the
+// product needs, with version, licence, checksum and dependencies. The same lock file gives the same document.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 
@@ -17,7 +17,9 @@ type Packages = Record<string, Locked>;
 
 const PLATFORM = /^@oven\/bun-/;
 
-/** `also`: packages whose files are inside though only the build needs them. `bun`: the package of Bun's program. */
+/**
+ * `also`: packages whose files are inside though only the build depends on them. `bun`: the package of Bun's program.
+ */
 export async function billOfMaterials(root: string, terms: { also: string[]; bun: string }): Promise<object> {
   const file = join(root, "package-lock.json");
   const { packages } = (await Bun.file(file).json()) as { packages: Packages };
@@ -66,7 +68,7 @@ const needsOf = (entry: Locked): string[] => [
   ),
 ];
 
-/** Where a package that lies at `from` finds `name`: in its own folder, or in one above it. Null: nowhere. */
+/** The path at which a package at `from` finds `name`: in its own folder, or in one above it. Null if nowhere. */
 function placeOf(packages: Packages, from: string, name: string): string | null {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
     const path = `${at === "" ? "" : `${at}/`}node_modules/${name}`;

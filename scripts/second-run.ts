@@ -1,7 +1,7 @@
-// What a run of test files has come to, which of them run a second time, and what is said in the end: decided from what the
-// runner told, without running anything (docs/decisions/0061-browser-files-run-again-alone.md).
+// Decides from the runner's output how a run of test files went, which files run a second time, and what is printed
+// at the end. Runs nothing itself (docs/decisions/0061-browser-files-run-again-alone.md).
 
-/** What the runner left behind: its exit code, all that it printed, and its report, null where it wrote none. */
+/** The runner's exit code, all its output, and its report (null if it wrote none). */
 export interface RunnerOutcome {
   code: number;
   output: string;
@@ -12,16 +12,16 @@ export interface Ran {
   green: boolean;
   passed: number;
   failed: number;
-  /** False where more went wrong than tests that failed: a file that could not be loaded, a runner that died. */
+  /** False if more went wrong than failing tests: a file that could not be loaded, a runner that died. */
   complete: boolean;
-  /** The files with a test that failed, as `test/browser/keys.test.ts`. */
+  /** The files with a failed test, as `test/browser/keys.test.ts`. */
   failing: readonly string[];
 }
 
-/** Who looks at pages beside other work may look too early. */
+/** Browser tests may look at a page too early when other work runs beside them. */
 const PAGES = "test/browser/";
 
-/** The files that the runner's own report names as failing; none where it wrote no report. */
+/** The files that the runner's report names as failing; none if it wrote no report. */
 function failingIn(report: string | null): string[] {
   const suites = (report ?? "").matchAll(/<testsuite [^>]*?file="([^"]+)"[^>]*? failures="(\d+)"/g);
   return [...new Set([...suites].flatMap(([, file = "", failures]) => (failures === "0" ? [] : [file])))];
@@ -36,14 +36,17 @@ export function readRun({ code, output, report }: RunnerOutcome): Ran {
   return { green, passed, failed, complete, failing };
 }
 
-/** The files that run once more, alone: those that failed where nothing else went wrong in a `whole` run; otherwise none. */
+/** The files to run once more, alone: the failed ones, if nothing else went wrong in a `whole` run; otherwise none. */
 export function filesToRepeat(ran: readonly Ran[], whole: boolean): string[] {
   const failing = ran.flatMap((one) => one.failing);
   const onlyPages = ran.every(({ complete }) => complete) && failing.every((path) => path.startsWith(PAGES));
   return whole && onlyPages ? failing : [];
 }
 
-/** What a run says last, and whether it passed; `again`: the second run of the files that failed, null where there was none. */
+/**
+ * The last lines of a run, and whether it passed. `again`: the second run of the failed files, null if there was
+ * none.
+ */
 export function verdictOf(ran: readonly Ran[], again: Ran | null): { lines: string[]; passes: boolean } {
   const sum = (of: "passed" | "failed"): number => ran.reduce((total, one) => total + one[of], 0);
   const [passed, failed] = [sum("passed"), sum("failed")];

@@ -1,18 +1,18 @@
-// The machines that a single executable is built for, and Bun's own program for each: from the npm registry, as the lock
-// file pins it, kept in node_modules/.cache. Nothing is run of it; `bun build` puts our code behind it.
+// The machines that a single executable is built for, and Bun's program for each: from the npm registry, pinned by
+// the lock file, kept in node_modules/.cache. It is never run; `bun build` appends our code to it.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface Target {
-  /** As `bun build --target` calls it. */
+  /** The name that `bun build --target` uses. */
   bun: string;
   /** The package of Bun's program. */
   package: string;
 }
 
-/** Windows is missing: the program finds its own files (threads, dashboard) at another kind of path there. */
+/** Windows is missing: the program looks for its own files (threads, dashboard) at another kind of path there. */
 export const TARGETS: Readonly<Record<string, Target>> = {
   "linux-x64": { bun: "bun-linux-x64", package: "@oven/bun-linux-x64" },
   "linux-arm64": { bun: "bun-linux-arm64", package: "@oven/bun-linux-aarch64" },
@@ -28,7 +28,7 @@ export function targetOf(name: string): Target {
   return target;
 }
 
-/** The path of Bun's program for that target; fetched by npm when it is not there yet. */
+/** The path of Bun's program for that target; npm downloads it if it is missing. */
 export async function bunProgram(root: string, target: Target): Promise<string> {
   const { packages } = (await Bun.file(join(root, "package-lock.json")).json()) as {
     packages: Record<string, { version: string; integrity: string }>;
@@ -56,7 +56,7 @@ export async function bunProgram(root: string, target: Target): Promise<string> 
   return program;
 }
 
-/** Throws when the file is not the one that the lock file means. */
+/** Throws if the file does not have the lock file's checksum. */
 export async function assertIntegrity(path: string, integrity: string): Promise<void> {
   const [algorithm = "", wanted] = integrity.split("-", 2);
   const found = createHash(algorithm)

@@ -1,4 +1,4 @@
-// What the documentation points at exists: files and tests of docs/spec-map.md, links of every page.
+// What the documentation refers to exists: files and tests of docs/spec-map.md, links of every page.
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -52,7 +52,7 @@ const pages = [
   ...[...new Bun.Glob("docs/**/*.md").scanSync({ cwd: root })].toSorted((a, b) => a.localeCompare(b)),
 ];
 
-/** Where the headings of a page are, as it is shown: `#the-data-directory`. */
+/** The anchors of a page's headings: `#the-data-directory`. */
 const anchorsOf = (page: string): string[] =>
   [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
     heading
@@ -61,7 +61,7 @@ const anchorsOf = (page: string): string[] =>
       .replaceAll(" ", "-"),
   );
 
-test.each(pages)("every link of %s leads somewhere, and to a heading that is there", (page) => {
+test.each(pages)("every link of %s leads to an existing place and heading", (page) => {
   const links = [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
   const broken = links.flatMap(([, path = "", anchor]) => {
     const target = path === "" ? page : join(dirname(page), path);
@@ -71,7 +71,7 @@ test.each(pages)("every link of %s leads somewhere, and to a heading that is the
   expect(broken).toEqual([]);
 });
 
-test("every file that the walkthrough and the operator's pages name in full is there", () => {
+test("every file that the walkthrough and the operator's pages name in full exists", () => {
   const places = ["", "src", "src/gateway", "docs"];
   const missing = pages
     .filter((page) => !/docs\/(?:design|decisions)\//.test(page))
@@ -87,7 +87,7 @@ test("every file that the walkthrough and the operator's pages name in full is t
   expect(missing).toEqual([]);
 });
 
-test("every command that a page tells is one, with each of its options", () => {
+test("every command on a page exists, with each of its options", () => {
   const program = buildProgram(false);
   const wrong = pages.flatMap((page) =>
     [...read(page).matchAll(/(?:\.\/|`| \/)tollgate ((?:--\S+ \S+ )*[a-z][^`\n#|]*)/g)]
@@ -97,7 +97,7 @@ test("every command that a page tells is one, with each of its options", () => {
   expect(wrong).toEqual([]);
 });
 
-test("docs/cli.md has every command, and each option that it tells of one is there", () => {
+test("docs/cli.md has every command, and each option that it lists exists", () => {
   const program = buildProgram(false);
   const rows = [...read("docs/cli.md").matchAll(/^\| (`.+?) \| /gm)].map(([, first = ""]) => first);
   const told = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, line = ""]) => line));
@@ -106,7 +106,7 @@ test("docs/cli.md has every command, and each option that it tells of one is the
   expect(commandsOf(program).filter((command) => !spelled.includes(command))).toEqual([]);
 });
 
-/** `setup codex`, `setup opencode`, of ``setup codex\|opencode``. */
+/** `setup codex`, `setup opencode`, from ``setup codex\|opencode``. */
 const alternatives = (line: string): string[] => {
   const [verb = "", names = ""] = line.split(" ");
   return names.includes("\\|") ? names.split("\\|").map((name) => `${verb} ${name}`) : [line];
@@ -133,7 +133,7 @@ function strangeIn(program: Command, line: string): string[] {
 
 const optionsOf = (command: Command): string[] => command.options.map(({ long }) => long ?? "");
 
-test("a page of the operators that a paper or a message sends to has that name", () => {
+test("an operator page that a paper or a message refers to has that name", () => {
   const sources = [...new Bun.Glob("{src,cli}/**/*.ts").scanSync({ cwd: root })];
   const strange = [...pages, ...sources].flatMap((page) =>
     [...read(page).matchAll(/Operators → ([A-Z].{20})/gs)]
@@ -144,7 +144,7 @@ test("a page of the operators that a paper or a message sends to has that name",
   expect(strange).toEqual([]);
 });
 
-test("docs/simulator.md tells of each behaviour, and of none that it has not", () => {
+test("docs/simulator.md describes exactly the existing behaviours", () => {
   const rows = [...read("docs/simulator.md").matchAll(/^\| (`[^|]+) \| .+ \|$/gm)].map(
     ([, first = ""]) => first,
   );
@@ -152,7 +152,7 @@ test("docs/simulator.md tells of each behaviour, and of none that it has not", (
   expect(told.toSorted()).toEqual(Object.keys(behaviourSchema.shape).toSorted());
 });
 
-test("the credential headers that wire.md opens to other origins are those that a door reads", () => {
+test("the credential headers that wire.md opens to other origins are those that the gateway reads", () => {
   const [, told = ""] = /that a door reads \(([^;)]+);/.exec(read("docs/design/wire.md")) ?? [];
   expect(told.split(", ")).toEqual([
     ...new Set(
@@ -161,6 +161,6 @@ test("the credential headers that wire.md opens to other origins are those that 
   ]);
 });
 
-test("the program says the version of its package", () => {
+test("the program's version is that of its package", () => {
   expect((JSON.parse(read("package.json")) as { version: string }).version).toBe(VERSION);
 });

@@ -1,5 +1,6 @@
-// Which test files run a second time, and what a run has come to then (docs/decisions/0061-browser-files-run-again-alone.md): from
-// what the runner told, and with Bun's own runner over files that fail.
+// Which test files run a second time, and the result of a run then
+// (docs/decisions/0061-browser-files-run-again-alone.md): from the runner's output, and with Bun's own runner over
+// failing files.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +20,7 @@ const failed = (...files: string[]): Ran =>
   });
 const CRASHED = readRun({ code: 139, output: "panic: a segmentation fault\n", report: null });
 
-test("a browser's file that failed beside others runs again and is named where it passes alone", () => {
+test("a browser's file that failed beside others runs again and is named if it passes alone", () => {
   const ran = [GREEN, failed(KEYS)];
   expect(filesToRepeat(ran, true)).toEqual([KEYS]);
   expect(verdictOf(ran, GREEN)).toEqual({
@@ -57,7 +58,7 @@ test.each([
   expect(verdictOf([GREEN, ...ran], null).passes).toBe(false);
 });
 
-test("nothing runs again where all passed, or where a person named the files", () => {
+test("nothing runs again if all passed, or if a person named the files", () => {
   expect(filesToRepeat([GREEN, GREEN], true)).toEqual([]);
   expect(verdictOf([GREEN, GREEN], null)).toEqual({ lines: ["14 passed, 0 failed"], passes: true });
   expect(filesToRepeat([failed(KEYS)], false)).toEqual([]);
@@ -98,7 +99,7 @@ async function runFiles(...files: string[]): Promise<Ran> {
   });
 }
 
-test("what Bun's runner prints and reports is read: a file that fails once is repeated alone, beside a ledger's it is not", async () => {
+test("the output and report of Bun's runner are understood: a browser's file that fails once is repeated alone, one of the ledger's is not", async () => {
   const seen = JSON.stringify(join(folder, "seen"));
   write(
     KEYS,

@@ -1,5 +1,5 @@
-// One client of the run: sends a planned request, leaves when the plan says so, and writes down what came back, byte for
-// byte. It never retries: repeats are part of the plan.
+// A client of the run: sends a planned request, disconnects when the plan says so, and records what came back, byte
+// for byte. It never retries: repeats are part of the plan.
 import type { Exchange } from "./history.ts";
 import { modelNamed } from "./models.ts";
 import type { Leave, PlannedRequest } from "./plan.ts";
@@ -7,10 +7,10 @@ import { Random } from "./random.ts";
 import { isEnded, SURFACE } from "./surfaces.ts";
 
 const WORDS = "count the silver bridges over the quiet river before the morning light returns".split(" ");
-/** Nothing in a run takes this long; a client that waits longer has found something. */
+/** Nothing in a run takes this long; a client that waits longer has found a bug. */
 const PATIENCE_MS = 45_000;
 
-/** The body of a planned request: the same request, the same bytes. */
+/** The body of a planned request; the same request always gives the same bytes. */
 export function bodyOf(request: PlannedRequest): Record<string, unknown> {
   const words = Array.from({ length: request.words }, (_, n) => WORDS[(request.id + n) % WORDS.length]);
   const text = `${request.id}: ${words.join(" ")}${ideographs(request)}`;
@@ -19,7 +19,7 @@ export function bodyOf(request: PlannedRequest): Record<string, unknown> {
   return { ...body, messages: [{ role: "user", content: [{ type: "text", text }, pdfOf(request)] }] };
 }
 
-/** Of one to three pages. */
+/** A PDF of one to three pages. */
 function pdfOf({ id }: PlannedRequest): object {
   const pages = Array.from({ length: 1 + (id % 3) }, (_, n) => `${n + 3} 0 obj << /Type /Page >> endobj\n`);
   const file_data = `data:application/pdf;base64,${btoa(`%PDF-1.4\n${pages.join("")}%%EOF`)}`;
@@ -28,7 +28,7 @@ function pdfOf({ id }: PlannedRequest): object {
 
 const IDEOGRAPHS = { from: 0x4e00, count: 0x5000 };
 
-/** Neighbours that no tokenizer has met: each is counted on its own, and none is found again. */
+/** Ideographs in an order that no tokenizer has merges for: each is counted on its own, and no cached text repeats. */
 function ideographs({ id, ideographs: count }: PlannedRequest): string {
   if (count === 0) return "";
   const random = new Random(id);
@@ -39,7 +39,7 @@ function ideographs({ id, ideographs: count }: PlannedRequest): string {
   return new TextDecoder("utf-16le").decode(codes);
 }
 
-/** Sent into silences, and no part of the answer: a replay has other silences. */
+/** Keep-alive comments are no part of the answer: a replay has them elsewhere. */
 const COMMENT = /^: .*\n\n/gm;
 
 export interface Sending {
@@ -82,7 +82,7 @@ export async function send(sending: Sending): Promise<Exchange> {
       headers: headersOf(sending),
       body: JSON.stringify(kind === "misuse" ? { ...bodyOf(request), ...other } : bodyOf(request)),
       signal: door.signal,
-      keepalive: false, // a pooled connection that died with a gateway would fail in the name of the next one
+      keepalive: false, // a pooled connection that died with one gateway would fail a request to the next
     });
     exchange.status = response.status;
     exchange.headers = Object.fromEntries(response.headers);

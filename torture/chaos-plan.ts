@@ -1,9 +1,9 @@
-// What is done to the processes of a run, drawn stroke by stroke.
+// Draws what is done to the processes of a run, stroke by stroke.
 import type { Mix } from "./mix.ts";
 import type { Chaos } from "./plan.ts";
 import type { Random } from "./random.ts";
 
-/** The names of money.md §3; one that a store does not have is never hit. */
+/** The names of money.md §3; a point that a store does not have is never hit. */
 const CRASH_POINTS = [
   "before_commit1",
   "after_commit1",
@@ -16,9 +16,9 @@ const CRASH_POINTS = [
   "after_last_byte",
   "in_sweep",
 ] as const;
-/** What a gateway sends before and at the end of a transaction, and for its lease. */
+/** Statements that a gateway sends before and at the end of a transaction, and for its lease. */
 const STATEMENTS = ["BEGIN", "COMMIT", "COMMIT", "COMMIT", "SET lease_until"] as const;
-/** A lease of ten seconds, and five more that the others grant. */
+/** A lease of ten seconds, and a grace period of five more. */
 const LEASE_LOST_AFTER_MS = 15_000;
 
 export function stroke(fate: Random, mix: Mix, gateways: number): Chaos {
@@ -53,7 +53,7 @@ export function stroke(fate: Random, mix: Mix, gateways: number): Chaos {
 const staysAway = (fate: Random, { longAbsences }: Mix): boolean =>
   longAbsences > 0 && fate.chance(longAbsences);
 
-/** Two in three come back to find that the others have evicted them. */
+/** Two in three are long enough for the others to evict the gateway. */
 const longAbsence = (fate: Random): number =>
   fate.chance(0.35)
     ? fate.between(LEASE_LOST_AFTER_MS - 5_000, LEASE_LOST_AFTER_MS)

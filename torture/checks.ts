@@ -1,4 +1,4 @@
-// Everything that must hold after a run, by name; the table prints one line for each.
+// Everything that must hold after a run, by name; the table prints one line for each check.
 import { answers, accidents } from "./checks/answers.ts";
 import { closures, limits, refusals, releases, shutKeys } from "./checks/access.ts";
 import { bill } from "./checks/bill.ts";

@@ -1,13 +1,13 @@
-// Every process of a run is started here, and none outlives the harness, however that one ends.
+// Starts every process of a run; none outlives the harness, however the harness ends.
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 
 const running = new Set<Bun.Subprocess>();
 process.on("exit", () => {
-  for (const child of running) child.kill("SIGKILL"); // a stopped one, too
+  for (const child of running) child.kill("SIGKILL"); // even if it is stopped
 });
 
-/** `./tollgate …` of a source tree; both outputs go to the log. */
+/** Runs `./tollgate …` of a source tree; stdout and stderr go to the log. */
 export function tollgate(
   root: string,
   args: string[],

@@ -1,8 +1,9 @@
-// Which gateway a client turns to: each sending of a request goes to the next one, so that duplicates and retries land
-// elsewhere. One that is away is met for a moment and then passed over, as a load balancer would.
+// Chooses the gateway for each sending of a request: always the next one, so that duplicates and retries land
+// elsewhere. A gateway that is away still gets requests for a moment and is then skipped, as a load balancer would
+// do.
 import type { GatewayProcess } from "./gateway-process.ts";
 
-/** Plans meet the beginning of an absence, not all of it: knocking at a closed door for seconds finds nothing. */
+/** Requests hit only the beginning of an absence: seconds of refused connections would find nothing. */
 export const OUTAGE_MET_MS = 250;
 
 export class ClientBalancer {
@@ -10,14 +11,14 @@ export class ClientBalancer {
 
   constructor(private readonly gateways: readonly GatewayProcess[]) {}
 
-  /** For the next sending of this request of the plan. */
+  /** The gateway for the next sending of this planned request. */
   next(request: number): GatewayProcess {
     const nth = this.sent.get(request) ?? 0;
     this.sent.set(request, nth + 1);
     return this.from(request + nth);
   }
 
-  /** This one, or the first after it that is there. */
+  /** This gateway, or the first available one after it. */
   from(number: number): GatewayProcess {
     const { gateways } = this;
     const inTurn = gateways.map((_, n) => gateways[(number + n) % gateways.length]);

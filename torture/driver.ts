@@ -1,5 +1,5 @@
-// Plays a plan on a world: each step at its time, many at once, until the plan or its time is over. What a step found out goes into the history; a step that
-// could not be taken is an accident of the run, never silence.
+// Plays a plan on a world: each step at its time, many at once, until the plan or the time is over. What a step found
+// goes into the history; a step that could not be taken is recorded as an accident of the run.
 import { send } from "./caller.ts";
 import * as operatorActions from "./operator-actions.ts";
 import type { Exchange, KeyFacts } from "./history.ts";
@@ -8,9 +8,9 @@ import { OUTAGE_MET_MS } from "./client-balancer.ts";
 import { inject } from "./fault.ts";
 import { openKey, type World } from "./world.ts";
 
-/** Requests of ours that may be open at once; beyond it the driver waits, in the order of the plan. */
+/** How many of our requests may be open at once; beyond that the driver waits, in the order of the plan. */
 const OPEN_AT_MOST = 160;
-/** A start that takes longer is an accident of its own; the plan goes on. */
+/** A start that takes longer is recorded as an accident; the plan goes on. */
 const OUTAGE_ENDS_WITHIN_MS = 60_000;
 
 export class Driver {
@@ -18,7 +18,7 @@ export class Driver {
   private customers: readonly PlannedCustomer[] = [];
   private roomForOne: PromiseWithResolvers<void> | null = null;
   private readonly running = new Set<Promise<void>>();
-  /** Keys that are being made, by their number in the plan. */
+  /** Keys being created, by their number in the plan. */
   private readonly opening = new Map<number, Promise<void>>();
 
   constructor(
@@ -43,8 +43,8 @@ export class Driver {
   }
 
   /**
-   * Plans meet the beginning of an outage, not all of it: knocking at a closed port for seconds finds nothing. Their
-   * clock stands still meanwhile. Returns for how many milliseconds.
+   * Requests hit only the beginning of an outage: seconds of refused connections would find nothing. The plan's clock
+   * stops meanwhile. Returns for how many milliseconds it stopped.
    */
   private async whileDown(): Promise<number> {
     const nobody = (): boolean => this.world.gateways.every(({ downForMs }) => downForMs >= OUTAGE_MET_MS);
@@ -116,7 +116,7 @@ export class Driver {
   private async exchange(step: Extract<Traffic, { request: unknown }>): Promise<void> {
     const { secret } = await this.key(step.request.key);
     const { history, balancer } = this.world;
-    // A misuse needs an answer that is kept: before that, its body would be the first one.
+    // A misuse needs a stored answer: before that, its body would be the first one.
     if (step.do === "misuse" && !history.exchanges.some((other) => isAnswerOf(other, step.request.id)))
       return;
     const { request, do: kind } = step;

@@ -1,5 +1,5 @@
-// What the checks judge: the history, the simulator's bill, the store's rows, and what the operator API says at the end;
-// with the look-ups that several checks share.
+// What the checks judge: the history, the simulator's bill, the store's rows, and the final state from the operator
+// API; with the look-ups that several checks share.
 import type { Fairness } from "./fairness.ts";
 import type { Exchange, History, KeyFacts } from "./history.ts";
 import { touches } from "./history.ts";
@@ -11,7 +11,7 @@ import { KEY_CONCURRENT, RATED } from "./world.ts";
 export interface Violation {
   /** The invariant, in a few words. */
   broken: string;
-  /** What is needed to find it: ids, times, both numbers. */
+  /** What is needed to investigate it: ids, times, both numbers. */
   facts: Record<string, unknown>;
 }
 
@@ -29,17 +29,17 @@ export interface Found {
   history: History;
   bill: BilledCall[];
   rows: RequestRow[];
-  /** Of `./tollgate ledger audit --json`, after the healing. */
+  /** The output of `./tollgate ledger audit --json`, after the healing. */
   audit: AuditJson;
   /** By customer of the plan. */
   balances: Map<number, BalanceJson>;
-  /** Rounds of a victim's calls beside a flood; none when they were not asked for. */
+  /** Rounds of a victim's calls beside a flood; empty if they were not requested. */
   fairness: Fairness[];
 }
 
 export type Check = (evidence: Evidence) => Violation[];
 
-/** Of a commit. */
+/** The longest a commit takes to be answered. */
 const ANSWERED_WITHIN_MS = 1_000;
 
 const NEVER_MS = Number.POSITIVE_INFINITY;
@@ -47,9 +47,9 @@ const NEVER_MS = Number.POSITIVE_INFINITY;
 export class Evidence {
   readonly rows: ReadonlyMap<string, RequestRow>;
   readonly calls: ReadonlyMap<string, BilledCall[]>;
-  /** Exchanges under one caller's key of one API key, misuses apart, in the order of sending. */
+  /** Exchanges under one caller's key of one API key, without misuses, in the order of sending. */
   readonly claims: ReadonlyMap<string, Exchange[]>;
-  /** When each planned request was sent first. */
+  /** When each planned request was first sent. */
   private readonly firstSent = new Map<number, number>();
 
   constructor(readonly found: Found) {
@@ -72,17 +72,17 @@ export class Evidence {
     return this.rows.get(exchange.headers["x-request-id"] ?? "");
   }
 
-  /** Whether a gateway was down at some time between the first sending of this request and the end of the exchange. */
+  /** True if a gateway was down at any time between the first sending of this request and the end of the exchange. */
   wasDown(exchange: Exchange): boolean {
     return touches(this.found.history.downs, this.since(exchange), exchange.endedAtMs);
   }
 
-  /** The same for a gateway, a provider or a store that stood still: timers fire late, and timeouts are met. */
+  /** The same for a gateway, a provider or a store that was paused: timers fire late, and timeouts expire. */
   stoodStill(exchange: Exchange): boolean {
     return touches(this.found.history.pauses, this.since(exchange), exchange.endedAtMs);
   }
 
-  /** When the gateway of this exchange died while it was under way: its client sees that later. Infinity when it did not. */
+  /** When the gateway of this exchange died during it; its client notices later. Infinity if it did not. */
   diedAtMs({ gateway, sentAtMs, endedAtMs }: Exchange): number {
     const deaths = this.found.history.downs.filter(
       (down) => down.gateway === gateway && down.startMs >= sentAtMs && down.startMs <= endedAtMs,
@@ -90,14 +90,14 @@ export class Evidence {
     return Math.min(...deaths.map(({ startMs }) => startMs));
   }
 
-  /** Whether its key may have been revoked, paused or over at some time of this exchange. */
+  /** True if its key may have been revoked, paused or expired at some time of this exchange. */
   mayBeShut(exchange: Exchange): boolean {
     const { revoked, expiresAtMs, pauses } = this.key(exchange);
     const overAtMs = Math.min(revoked?.askedMs ?? NEVER_MS, expiresAtMs ?? NEVER_MS);
     return overAtMs <= exchange.endedAtMs || touches(pauses, exchange.sentAtMs, exchange.endedAtMs);
   }
 
-  /** Whether a limit may have refused this exchange: its key has one per minute, or as many calls open as it may. */
+  /** True if a limit may have refused this exchange: its key has a rate limit, or as many calls open as it may. */
   limited(exchange: Exchange): boolean {
     return exchange.request.key === RATED.key || this.crowded(exchange, KEY_CONCURRENT);
   }
@@ -119,7 +119,10 @@ export class Evidence {
     return rows.length + others.length >= most;
   }
 
-  /** A call whose client has left runs until the store has answered: an outage of the store ends first, and maybe another. */
+  /**
+   * A call whose client has left runs until the store has answered: first one outage of the store must end, and maybe
+   * another.
+   */
   private servedUntil({ ending, endedAtMs }: Exchange): number {
     let untilMs = endedAtMs;
     if (ending !== "left") return untilMs;
@@ -152,7 +155,7 @@ export const factsOf = (exchange: Exchange): Record<string, unknown> => ({
       : `${exchange.body.slice(0, 200)} … ${exchange.body.slice(-400)}`,
 });
 
-/** `error.code` of an answer; null when it is none. */
+/** `error.code` of an answer; null if it is not an error. */
 export function errorCode({ body }: Exchange): string | null {
   return /"error":\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*?"code":"([a-z_]+)"/.exec(body)?.[1] ?? null;
 }
@@ -161,11 +164,11 @@ export interface ReceivedReceipt {
   requestId: string;
   inputTokens: number;
   outputTokens: number;
-  /** As printed: never through a float. */
+  /** As printed; never converted to a float. */
   chargeUsd: string;
 }
 
-/** Every final `gateway` object that the client has received, whole answer or not. */
+/** Every final `gateway` object that the client received, whether the answer was whole or not. */
 export function receiptsIn({ body }: Exchange): ReceivedReceipt[] {
   const pattern =
     /"gateway":\{"request_id":"(req_[^"]+)".*?"cost":\{"input_tokens":(\d+),"output_tokens":(\d+),"customer_charge_usd":([\d.eE+-]+)[,}]/g;

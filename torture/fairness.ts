@@ -1,12 +1,12 @@
-// One tenant floods the gateway with prompts that cost much to count and that it cannot pay for; another one's calls go
-// on as if alone. Measured after the healing, on quiet gateways, with and without the flood in turn.
+// One tenant floods the gateway with prompts that are expensive to count and that it cannot pay for; another tenant's
+// calls must go on as if alone. Measured after the healing, on idle gateways, alternately with and without the flood.
 import { bodyOf } from "./caller.ts";
 import type { KeyFacts } from "./history.ts";
 import type { PlannedRequest, StandIn } from "./plan.ts";
 import { RATED, type World } from "./world.ts";
 
 export interface Fairness {
-  /** The 99th percentile of the victim's calls, milliseconds, to the last byte. */
+  /** The 99th percentile of the victim's calls, in milliseconds, to the last byte. */
   aloneMs: number;
   floodedMs: number;
   /** Prompts of the flood that were answered meanwhile. */
@@ -19,11 +19,11 @@ const CALLS_PER_LANE = 60;
 const FLOOD_LANES = 6;
 /** Far beyond the window by their byte bound: 1.2 MB each. */
 const IDEOGRAPHS = 400_000;
-/** One that is counted, one that is settled by counting. */
+/** One whose prompt is counted, and one that is settled by counting. */
 const VICTIMS_MODELS = ["steady", "silent-about-usage"] as const;
 const ANSWERED_WITHIN_MS = 20_000;
 
-/** Rounds of alone and flooded, interleaved. */
+/** Rounds without and with the flood, interleaved. */
 export async function measureFairness(world: World): Promise<Fairness[]> {
   const victim = keyOf(world, "rich");
   const flooder = keyOf(world, "flooder");
@@ -31,7 +31,7 @@ export async function measureFairness(world: World): Promise<Fairness[]> {
     JSON.stringify(bodyOf(plannedOf(n, "steady", IDEOGRAPHS))),
   );
   const rounds: Fairness[] = [];
-  await victimsCalls(world, victim); // warm
+  await victimsCalls(world, victim); // warm-up
   for (let round = 0; round < ROUNDS; round += 1) {
     const aloneMs = await victimsCalls(world, victim);
     const flood = new Flood(world, flooder, bodies);
@@ -87,7 +87,7 @@ async function victimsCalls(world: World, key: KeyFacts): Promise<number> {
   return tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length * 0.99)] ?? 0;
 }
 
-/** The status, once the last byte has come; null when it has not come in time. */
+/** The status, once the last byte has arrived; null if it did not arrive in time. */
 async function post(world: World, { secret }: KeyFacts, body: string, n: number): Promise<number | null> {
   try {
     const answer = await fetch(`${world.balancer.from(n).url}/v1/chat/completions`, {

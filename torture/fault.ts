@@ -1,13 +1,16 @@
-// A stroke of chaos, taken on the processes of a world.
+// Carries out a stroke of chaos on the processes of a world.
 import type { Absence } from "./history.ts";
 import type { Chaos } from "./plan.ts";
 import type { PostgresStore } from "./postgres-store.ts";
 import type { World } from "./world.ts";
 
-/** The longest absence of the last gateway that serves; others have to be there for a longer one to matter. */
+/** The longest absence of the last serving gateway; a longer one matters only while others are up. */
 const LAST_ONE_MS = 900;
 
-/** The end of an outage is noticed connection by connection: before that, a gateway may look well and not be. */
+/**
+ * The end of an outage is noticed connection by connection: for this long a gateway may look healthy without being
+ * so.
+ */
 const NOTICED_WITHIN_MS = 500;
 
 export async function inject(world: World, chaos: Chaos): Promise<void> {
@@ -39,7 +42,7 @@ async function hit(
   chaos: Extract<Chaos, { gateway: number }>,
 ): Promise<void> {
   const gateway = gateways[chaos.gateway % gateways.length];
-  if (gateway === undefined || gateway.busy) return; // strokes do not pile up behind a slow one
+  if (gateway === undefined || gateway.busy) return; // do not queue strokes behind a slow one
   const alone = gateways.every((other) => other === gateway || other.awayForMs > 0);
   const within = (ms: number): number => (alone ? Math.min(ms, LAST_ONE_MS) : ms);
   history.stroke(chaos.do);
@@ -60,21 +63,21 @@ async function hit(
 
 const STREAM_FOUND_WITHIN_MS = 2_000;
 
-/** A running stream's, so that the gateway which dies next leaves it behind. */
+/** Corrupts a record of a running stream, so that the next gateway to die leaves it behind. */
 async function rot(store: World["store"], history: World["history"]): Promise<void> {
   for (
     const untilMs = performance.now() + STREAM_FOUND_WITHIN_MS;
     performance.now() < untilMs;
     await Bun.sleep(50)
   ) {
-    const requestId = await store.rot().catch(() => null); // the store may be away or locked itself
+    const requestId = await store.rot().catch(() => null); // the store may be down or locked
     if (requestId === null) continue;
     history.rotten.add(requestId);
     return;
   }
 }
 
-/** On a file that belongs to one gateway. */
+/** Locks a file that belongs to one gateway. */
 async function locked({ gateways, store, history }: World, { ms }: { ms: number }): Promise<void> {
   const [gateway] = gateways;
   if (gateway === undefined || gateway.busy) return;
@@ -87,7 +90,7 @@ type Outage = Extract<
   { do: "lock_store" | "kill_database" | "freeze_database" | "cut_connection" | "promote_standby" }
 >;
 
-/** Of the database that all gateways share; over when all of them serve again. */
+/** An outage of the database that all gateways share; it ends when all of them serve again. */
 async function outage(world: World, store: PostgresStore, chaos: Outage): Promise<void> {
   const { gateways, history, startGate } = world;
   if (history.pauses.some(({ what, endMs }) => what === chaos.do && endMs === null)) return;

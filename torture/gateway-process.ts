@@ -1,12 +1,12 @@
-// One gateway of the run as a process of its own, started the way an operator starts it. It can be killed, paused,
-// stopped and armed with a crash point; whoever ends it, it is started again, and every end is written down.
+// One gateway of the run, in a separate process, started the way an operator starts it. It can be killed, paused,
+// stopped and armed with a crash point. However it ends, it is started again, and every end is recorded.
 import { statSync } from "node:fs";
 import { tollgate } from "./children.ts";
 import type { Absence, History } from "./history.ts";
 import type { StartGate } from "./start-gate.ts";
 
 export interface GatewayFiles {
-  /** Among the gateways of the run. */
+  /** Its number among the gateways of the run. */
   number: number;
   /** The source tree that is started: the checkout, or a mutant's copy of it. */
   root: string;
@@ -19,16 +19,16 @@ export interface GatewayFiles {
 const READY_WITHIN_MS = 20_000;
 const STOPPED_WITHIN_MS = 40_000;
 const NOTICED_WITHIN_MS = 100;
-/** What slept finds its connections gone and its lease run out, one after the other. */
+/** A gateway that was paused finds first its connections gone, then its lease expired. */
 const AWAKE_WITHIN_MS = 500;
 const BANNER = "Tollgate is ready.";
 
 export class GatewayProcess {
   readonly url: string;
   private child: Bun.Subprocess | null = null;
-  /** Whether the running child has a crash point. */
+  /** True if the running child has a crash point. */
   private armed = false;
-  /** What we end the running child with; null = nothing: without a crash point, its end is an accident. */
+  /** How we are ending the running child; null if we are not: without a crash point, its end is an accident. */
   private endedBy: "killed" | "stopped" | null = null;
   /** Where the output of the running child begins in the log. */
   private logFrom = 0;
@@ -50,12 +50,12 @@ export class GatewayProcess {
     return this.files.number;
   }
 
-  /** For how long it has been down; 0 when it is not. */
+  /** How long it has been down; 0 if it is up. */
   get downForMs(): number {
     return this.down === null ? 0 : Date.now() - this.down.startMs;
   }
 
-  /** For how long it has been down or stood still. */
+  /** How long it has been down or paused. */
   get awayForMs(): number {
     return Math.max(this.downForMs, this.paused === null ? 0 : Date.now() - this.paused.startMs);
   }
@@ -80,7 +80,7 @@ export class GatewayProcess {
     this.down = null;
   }
 
-  /** One stroke after another: a second one waits until the first has been taken and the gateway is up again. */
+  /** Strokes run one at a time: a second one waits until the first is over and the gateway is up again. */
   kill(downMs: number, crashAt: string | null = null): Promise<void> {
     return this.turn(async () => {
       await this.end("killed", "SIGKILL");
@@ -108,13 +108,13 @@ export class GatewayProcess {
       child?.kill("SIGCONT");
       this.paused = null;
       await Bun.sleep(AWAKE_WITHIN_MS);
-      // It may find its store's connections gone, and says so until it has others.
+      // It may find its store's connections gone, and is not ready until it has new ones.
       await this.recovered();
       span.endMs = Date.now();
     });
   }
 
-  /** Something that must not meet a start; the gateway may stand still meanwhile. */
+  /** Runs something that must not happen during a start; the gateway may be paused meanwhile. */
   whileUp(act: () => Promise<void>): Promise<void> {
     return this.turn(async () => {
       const span = this.absence("store locked");
@@ -125,12 +125,12 @@ export class GatewayProcess {
     });
   }
 
-  /** Resolves when it serves again; at once while it is away by a stroke of its own. */
+  /** Resolves when it serves again; at once if it is away because of a stroke on itself. */
   async recovered(): Promise<void> {
     if (this.child !== null && this.awayForMs === 0) await this.ready(this.child);
   }
 
-  /** Whatever is going on ends; the process runs afterwards, without a crash point. */
+  /** Ends every stroke; afterwards the process runs without a crash point. */
   async heal(): Promise<void> {
     await this.turn(async () => {
       if (!this.armed) return;
@@ -148,7 +148,7 @@ export class GatewayProcess {
     await child.exited;
   }
 
-  /** True when a stroke would have to wait behind another one that waits already. */
+  /** True if a stroke would have to wait behind another that is already waiting. */
   get busy(): boolean {
     return this.waiting >= 2;
   }
@@ -179,14 +179,14 @@ export class GatewayProcess {
     else this.accident(`the gateway left SIGTERM with exit code ${child.exitCode} (${child.signalCode})`);
   }
 
-  /** One that kills itself is noticed a little later than by its clients. */
+  /** A process that kills itself is noticed a little later here than by its clients. */
   private goesDown(what: string): void {
     const sinceMs = this.armed ? NOTICED_WITHIN_MS : 0;
     this.down ??= this.absence(what, Date.now() - sinceMs);
     if (!this.history.downs.includes(this.down)) this.history.downs.push(this.down);
   }
 
-  /** A crash point has fired, or nobody knows why it ended: either way it is started again. */
+  /** A crash point has fired, or the end is unexplained: either way it is started again. */
   private ended(child: Bun.Subprocess): void {
     if (child !== this.child || this.closing || this.endedBy !== null) return;
     this.goesDown("crash point");
@@ -209,7 +209,7 @@ export class GatewayProcess {
     this.history.accidents.push({ what, atMs: Date.now() });
   }
 
-  /** The last thing that a start does is to print its banner; its port is open before. */
+  /** Printing the banner is the last step of a start; the port is open before. */
   private async hasStarted(): Promise<boolean> {
     const output = await Bun.file(this.files.log).slice(this.logFrom).text();
     return output.includes(BANNER);

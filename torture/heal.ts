@@ -1,5 +1,5 @@
-// After the last step: every gateway runs again without a crash point, everything that hangs may end, and then each
-// caller's key that the ledger knows is retried once, since that is what callers do after an outage.
+// After the last step, every gateway is started again without a crash point, everything hanging may end, and then
+// each caller's key that the ledger knows is retried once, because that is what callers do after an outage.
 import { formatUsd, nanoUsd } from "../src/domain/money.ts";
 import { send } from "./caller.ts";
 import type { Exchange } from "./history.ts";
@@ -12,7 +12,7 @@ import type { AuditJson, BalanceJson } from "./evidence.ts";
 
 const QUIET_WITHIN_MS = 45_000;
 const RETRIES_AT_ONCE = 24;
-/** The newest of them; a long run has more than anybody wants to wait for. */
+/** The newest of them; retrying all keys of a long run would take too long. */
 const RETRIES = 2_000;
 
 export async function heal(world: World, quietWithinMs = QUIET_WITHIN_MS): Promise<void> {
@@ -23,14 +23,14 @@ export async function heal(world: World, quietWithinMs = QUIET_WITHIN_MS): Promi
   await quiet(world, quietWithinMs);
 }
 
-/** Until no request is unfinished, or the time is over: the checks say what is left. */
+/** Waits until no request is unfinished, or the time is over: the checks report what is left. */
 async function quiet({ store }: World, withinMs: number): Promise<void> {
   for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await Bun.sleep(100)) {
     if ((await store.unfinished()) === 0) return;
   }
 }
 
-/** What an operator does with them: every other one costs its minimum, the rest nothing. */
+/** Resolves quarantined requests as an operator does: every other one costs its minimum, the rest nothing. */
 async function resolveQuarantined({ operator, history }: World): Promise<void> {
   const { json } = await operator.call("GET", "/ledger/quarantine");
   for (const [n, { id }] of (json["data"] as { id: string }[]).entries()) {
@@ -71,7 +71,7 @@ async function retryAll({ store, history, balancer }: World): Promise<void> {
   await Promise.all(Array.from({ length: RETRIES_AT_ONCE }, worker));
 }
 
-/** `./tollgate ledger audit --json`, as an operator runs it. */
+/** Runs `./tollgate ledger audit --json`, as an operator does. */
 export async function audit({ gateways, root }: World): Promise<AuditJson> {
   const child = Bun.spawn([join(root, "tollgate"), "ledger", "audit", "--json"], {
     cwd: checkout,

@@ -1,50 +1,53 @@
-// What the run saw, from outside the gateway: every answer to every request, every word of the operator API, every
+// What the run saw from outside the gateway: every answer to every request, every answer of the operator API, every
 // stroke of chaos. The checks read this, the simulator's bill and the store; they ask the gateway for nothing else.
 import type { Period, PlannedRequest, StandIn } from "./plan.ts";
 
-/** `whole`: to its proper end. `left`: we went away. `cut`: the connection broke or was never made. */
+/** `whole`: to its proper end. `left`: the client disconnected. `cut`: the connection broke or was never made. */
 type Ending = "whole" | "left" | "cut";
 
-/** One HTTP request and what came back. Times are wall clock milliseconds, as the ledger's stamps are. */
+/** One HTTP request and what came back. Times are wall clock milliseconds, like the ledger's stamps. */
 export interface Exchange {
   request: PlannedRequest;
   kind: "send" | "repeat" | "misuse";
-  /** The number of the gateway that it went to. */
+  /** The number of the gateway that it was sent to. */
   gateway: number;
-  /** `Last-Event-ID`, when it was sent. */
+  /** `Last-Event-ID`, if it was sent. */
   after: number | null;
-  /** After the gateway had healed. */
+  /** True if sent after the gateway had healed. */
   healed: boolean;
   sentAtMs: number;
-  /** When the first word of the answer arrived. */
+  /** When the first content of the answer arrived. */
   contentAtMs: number | null;
   endedAtMs: number;
   ending: Ending;
-  /** Null when no headers came. */
+  /** Null if no headers came. */
   status: number | null;
   headers: Record<string, string>;
   body: string;
 }
 
-/** Something that had a beginning and an end; `endMs` is null while it goes on. */
+/** A period of time; `endMs` is null while it goes on. */
 export interface Span {
   what: string;
   startMs: number;
   endMs: number | null;
 }
 
-/** Of a gateway, by its number; of the provider or the store, which all of them need: null. */
+/** The number of a gateway; null for the provider or the store, which all gateways need. */
 export interface Absence extends Span {
   gateway: number | null;
 }
 
-/** The routes of a model, the entitlements to it, or a key, gone for a while: for certain from `closedMs` to `openingMs`, perhaps at any time of the span. */
+/**
+ * The routes of a model, the entitlements to it, or a key, closed for a while: certainly from `closedMs` to
+ * `openingMs`, possibly at any time of the span.
+ */
 export interface Closing extends Span {
   closedMs: number | null;
   openingMs: number | null;
 }
 
-/** A release that was published, by the digest that requests are priced by. */
+/** A published release, keyed by the digest that requests are priced by. */
 export interface ReleaseFacts extends Change {
   model: string;
   route: string;
@@ -54,7 +57,7 @@ export interface ReleaseFacts extends Change {
   digest: string | null;
 }
 
-/** A change through the operator API: in force at the latest when `ackedMs` was reached, perhaps from `askedMs` on. */
+/** A change through the operator API: possibly in force from `askedMs` on, certainly from `ackedMs` on. */
 export interface Change {
   askedMs: number;
   ackedMs: number | null;
@@ -65,13 +68,13 @@ export interface KeyFacts {
   customer: number;
   keyId: string;
   secret: string;
-  /** Every limit of this period that may ever have been in force, null = none. */
+  /** Every limit of this period that may ever have been in force; null = none. */
   limits: (bigint | null)[];
   period: Period;
   revoked: Change | null;
-  /** For certain from `closedMs` to `openingMs`. */
+  /** Certainly paused from `closedMs` to `openingMs`. */
   pauses: Closing[];
-  /** Null: it does not end by itself. */
+  /** Null if it does not expire. */
   expiresAtMs: number | null;
 }
 
@@ -79,9 +82,9 @@ export interface CustomerFacts {
   plan: number;
   kind: StandIn;
   organizationId: string;
-  /** The active one, for the customer of Research Mode. */
+  /** The active entitlement, for the customer of Research Mode. */
   entitlementId: string | null;
-  /** Reference → amount of every top-up that was acknowledged. */
+  /** Reference → amount of every acknowledged top-up. */
   credited: Map<string, bigint>;
 }
 
@@ -106,7 +109,7 @@ export class History {
   readonly releases: ReleaseFacts[] = [];
   /** Requests in whose stored stream a bit was flipped. */
   readonly rotten = new Set<string>();
-  /** Requests that the gateways would not end by themselves, and that an operator ended. */
+  /** Requests that the gateways could not end and an operator ended. */
   readonly quarantined = new Set<string>();
   /** Strokes of chaos by name. */
   readonly strokes = new Map<string, number>();
@@ -118,11 +121,11 @@ export class History {
   }
 }
 
-/** Whether any of the spans touches the time from `startMs` to `endMs`. */
+/** True if any of the spans overlaps the time from `startMs` to `endMs`. */
 export const touches = (spans: readonly Span[], startMs: number, endMs: number): boolean =>
   spans.some((span) => span.startMs <= endMs && (span.endMs ?? Number.POSITIVE_INFINITY) >= startMs);
 
-/** Whether any of them touches the exchange at its own gateway, or at what all gateways need. */
+/** True if any of them overlaps the exchange, at its own gateway or at something all gateways need. */
 export const touchesHere = (
   absences: readonly Absence[],
   { gateway, sentAtMs, endedAtMs }: Exchange,

@@ -1,12 +1,12 @@
-// What tenants do who want to hurt the others, drawn act by act: clients that leave keyed streams in bulk, so that their
-// calls go on with nobody there, and prompts that cost much to count on credits that cannot pay for them.
+// Draws what hostile tenants do, act by act: clients that leave keyed streams in bulk, so that the calls go on with
+// nobody there, and prompts that are expensive to count on credits that cannot pay for them.
 import type { PlannedRequest, Step } from "./plan.ts";
 import type { Random } from "./random.ts";
 import type { RequestPlanner } from "./request-plan.ts";
 
-/** Beyond what one key may have running, `KEY_CONCURRENT` of the world. */
+/** More than one key may have running (`KEY_CONCURRENT` of the world). */
 const STREAMS_LEFT = { least: 50, most: 90 };
-/** Three bytes each: by their byte bound none fits the window, by their count the smaller ones may. */
+/** Three bytes each: by their byte bound none fits the window; by their count the smaller ones may. */
 const IDEOGRAPHS = { least: 45_000, most: 400_000 };
 
 /** The steps of one act. */

@@ -1,5 +1,5 @@
-// Draws a plan from a seed. Traffic and chaos come from separate streams of numbers, so that a run without chaos sends
-// the same requests as the one with it.
+// Draws a plan from a seed. Traffic and chaos use separate streams of numbers, so that a run without chaos sends the
+// same requests as the one with it.
 import { stroke } from "./chaos-plan.ts";
 import { hostileAct } from "./hostile-plan.ts";
 import { EVERYTHING, type Mix } from "./mix.ts";
@@ -13,7 +13,9 @@ const BETWEEN_STROKES_MS = 200;
 
 /** When a standby takes over, as a share of the run. */
 const PROMOTED_AT = 0.6;
-/** Longer than any session waits for an answer: what is not on the standby by then must not count as done. */
+/**
+ * Longer than any session waits for an answer: what has not reached the standby by then must not count as committed.
+ */
 const LAG_AT_MOST_MS = 9_000;
 
 export interface PlanOrder {
@@ -21,7 +23,7 @@ export interface PlanOrder {
   ms: number;
   gateways: number;
   mix?: Mix;
-  /** Whether the database has a standby, which takes over once. */
+  /** True if the database has a standby, which takes over once. */
   standby?: boolean;
 }
 

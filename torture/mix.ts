@@ -1,4 +1,5 @@
-// How much of what a plan holds. A full run mixes everything; a run against a mutant leans on what its bug breaks.
+// How much of everything a plan contains. A full run mixes everything; a run against a mutant concentrates on what
+// its bug breaks.
 import type { Chaos, StandIn, SurfaceName, Traffic } from "./plan.ts";
 
 export interface Mix {
@@ -13,9 +14,9 @@ export interface Mix {
   keyed: number;
   streams: number;
   leaving: number;
-  /** Mean milliseconds between two acts of a tenant who wants to hurt the others; null = none. */
+  /** Mean milliseconds between two acts of a hostile tenant; null = none. */
   hostileGapMs: number | null;
-  /** Mean milliseconds between two records that rot; null = none. */
+  /** Mean milliseconds between two record corruptions; null = none. */
   rotGapMs: number | null;
   /** Mean milliseconds between two strokes of chaos; null = none. */
   chaosGapMs: number | null;
@@ -24,9 +25,9 @@ export interface Mix {
   longLocks: number;
   /** Share of pauses, and of kills, after which a gateway stays away for longer than its lease. */
   longAbsences: number;
-  /** Which surfaces its requests are sent on. */
+  /** The surfaces that its requests are sent on. */
   surfaces: Record<SurfaceName, number>;
-  /** Only these models; all when absent. */
+  /** Only these models; all if absent. */
   models?: readonly string[];
 }
 

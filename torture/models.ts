@@ -1,12 +1,15 @@
-// The models of a run: one upstream model per provider fault, so that a planned request always meets the same fault and
-// a crash in between changes nothing about it. Prices are easy to do by head: 2,000 nano-USD for every token.
+// The models of a run: one upstream model per provider fault, so that a planned request always meets the same fault,
+// even after a crash in between. Prices are easy to calculate: 2,000 nano-USD for every token.
 import { formatUsd, nanoUsd } from "../src/domain/money.ts";
 import type { ManifestInput } from "../src/releases/manifest.ts";
 
 export const NANO_PER_TOKEN = 2_000n;
 export const MINIMUM_NANO = 100_000n;
 
-/** The providers of a run: one simulator, in the shapes that it speaks; the path below its address, and the settings of the kind. */
+/**
+ * The providers of a run: one simulator in all the shapes it speaks, with the path below its address and the settings
+ * of the kind.
+ */
 export const PROVIDERS = {
   alpha: { kind: "simulator", path: "/v1" },
   beta: { kind: "simulator", path: "/v1" },
@@ -18,32 +21,32 @@ export const PROVIDERS = {
     access_key_id: "AKIATORTURETORTURE00",
     secret_access_key: "torture/torture/torture/torture/torture0",
   },
-  /** The one that tells its usage with each chunk. */
+  /** Reports its usage with each chunk. */
   gemini: { kind: "google", path: "/google/v1beta", api_key: "AIzaSyTortureTortureTortureTortureTortur" },
 } as const;
 type ProviderName = keyof typeof PROVIDERS;
 
 export interface Model {
   name: string;
-  /** How often plans choose it, against the others. */
+  /** How often plans choose it, relative to the others. */
   weight: number;
   /** What the simulator does on each route, in the order of trial. */
   routes: Record<string, unknown>[];
-  /** Of its routes, in their order. */
+  /** The providers of its routes, in their order. */
   providers: readonly ProviderName[];
-  /** Whether the provider answers well on some route: then only chaos, the caller or the books may spoil the answer. */
+  /** True if the provider answers well on some route: then only chaos, the caller or the books may spoil the answer. */
   sound: boolean;
-  /** Whether what the provider reports differs from what its bill says. */
+  /** True if the provider's reported usage differs from its bill. */
   misreports?: boolean;
-  /** What plans take away for a while and give back: its routes, or the entitlements to it. */
+  /** What plans close for a while and reopen: its routes, or the entitlements to it. */
   switched?: "routes" | "entitlement";
-  /** Whether plans publish releases of it, at other prices. */
+  /** True if plans publish releases of it at other prices. */
   repriced?: boolean;
-  /** Whether its releases price classes of tokens: at the rate of all tokens, so that sums stay easy. */
+  /** True if its releases price classes of tokens: at the rate of all tokens, so that sums stay easy. */
   classed?: boolean;
-  /** Whether it gives vectors, and no words. */
+  /** True if it is an embedding model. */
   vectors?: boolean;
-  /** Whether its requests carry a PDF. */
+  /** True if its requests carry a PDF. */
   files?: boolean;
 }
 
@@ -62,7 +65,7 @@ const ill = (name: string, weight: number, ...routes: Record<string, unknown>[])
   sound: false,
 });
 
-/** What goes well and what breaks, in one shape that is not chat completions; the second route is in that. */
+/** Sound and broken models in one shape other than chat completions; the second route uses that shape. */
 const inShape = (shape: ProviderName): Model[] => [
   { ...well(shape, 6), providers: [shape] },
   { ...well(`${shape}-slow`, 4, { tokens_per_second: 40 }), providers: [shape] },
@@ -157,10 +160,12 @@ export const MODELS: readonly Model[] = [
 
 export const upstreamModel = (model: string, route: number): string => `sim-${model}-${route}`;
 
-/** They tell usage before their answer's end: with each chunk, or with what opens it (`message_start`). */
+/** These report usage before the end of their answer: with each chunk, or in its first event (`message_start`). */
 const TELL_EARLY: ReadonlySet<ProviderName> = new Set(["gemini", "claude"]);
 
-/** Whether a call of this upstream model that was cut may have told some of its usage: at least what was delivered counts. */
+/**
+ * True if a cut call of this upstream model may have reported some of its usage: at least what was delivered counts.
+ */
 export const tellsEarly = ({ name, routes, providers }: Model, called: string): boolean =>
   routes.some(
     (_, route) => upstreamModel(name, route) === called && TELL_EARLY.has(providers[route] as ProviderName),
@@ -168,7 +173,7 @@ export const tellsEarly = ({ name, routes, providers }: Model, called: string): 
 
 /** Research Mode has one model, and keys of its own. */
 export const RESEARCH = "research";
-/** The one that gives vectors. */
+/** The embedding model. */
 export const VECTORS = "vectors";
 export const tierOf = (model: string): "standard" | "research" =>
   model === RESEARCH ? "research" : "standard";

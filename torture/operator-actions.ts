@@ -1,4 +1,4 @@
-// What an operator does while a run goes on: keys, limits, credits, routes, releases, and a look at the books.
+// What an operator does during a run: keys, limits, credits, routes, releases, and a look at the books.
 import { formatUsd, nanoUsd } from "../src/domain/money.ts";
 import type { Closing, KeyFacts } from "./history.ts";
 import { modelNamed, routeIds } from "./models.ts";
@@ -19,7 +19,7 @@ export async function limit({ operator }: World, key: KeyFacts, nano: bigint): P
     await operator.change(asked(), "POST", `/keys/${key.keyId}/update`, { [`${key.period}_limit_usd`]: usd });
 }
 
-/** Takes the key away for a while. */
+/** Pauses the key for a while. */
 export async function pauseKey({ operator }: World, key: KeyFacts, ms: number): Promise<void> {
   if (key.pauses.some(({ endMs }) => endMs === null)) return;
   await shut(key.pauses, { what: key.keyId, ms }, async () => {
@@ -38,7 +38,7 @@ export async function topUp(
   facts?.credited.set(reference, nano);
 }
 
-/** Takes the model's routes or the entitlements to it away, and gives them back. */
+/** Closes the model's routes or revokes the entitlements to it, and restores them later. */
 export async function switchOff(
   world: World,
   { model, ms }: Extract<Traffic, { do: "switch" }>,
@@ -50,7 +50,7 @@ export async function switchOff(
   );
 }
 
-/** Away for so long, and back again. */
+/** Closes something for that long and reopens it. */
 async function shut(
   closings: Closing[],
   { what, ms }: { what: string; ms: number },

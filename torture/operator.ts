@@ -1,5 +1,6 @@
-// The operator's hand in the run: the API of `/admin/v1`. A call is repeated until its outcome is known, as an operator
-// would, since the gateway may die under it; it reads its token anew each time, because every start makes another one.
+// The operator of the run, on the API of `/admin/v1`. Like a real operator it repeats a call until the outcome is
+// known, since the gateway may die during it; it reads its token anew each time, because every start makes another
+// one.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { OPERATOR_FILE } from "../src/domain/data-files.ts";
@@ -8,7 +9,7 @@ import type { GatewayProcess } from "./gateway-process.ts";
 import type { Change } from "./history.ts";
 
 const AGAIN_AFTER_MS = 30;
-/** Longer than any pause: a call that was given up would still be carried out when its gateway wakes. */
+/** Longer than any pause: an abandoned call would still be carried out when its gateway wakes. */
 const ANSWERED_WITHIN_MS = 30_000;
 const KNOWN_WITHIN_MS = 90_000;
 
@@ -20,14 +21,14 @@ export interface Answered {
 export class Operator {
   private calls = 0;
 
-  /** Any of the gateways will do; they are asked in turn. */
+  /** Any gateway will do; they are used in turn. */
   constructor(
     private readonly balancer: ClientBalancer,
-    /** Somebody's own; null takes the one of the gateway's `operator.json`. */
+    /** A person's own management key; null uses the token of the gateway's `operator.json`. */
     private readonly key: string | null = null,
   ) {}
 
-  /** Calls until the answer is neither missing, 5xx nor the 401 of a token that has just been replaced. */
+  /** Repeats the call while the answer is missing, 5xx, or the 401 of a token that has just been replaced. */
   async call(method: string, path: string, body?: unknown): Promise<Answered> {
     const untilMs = performance.now() + KNOWN_WITHIN_MS;
     while (performance.now() < untilMs) {
@@ -39,7 +40,7 @@ export class Operator {
     throw new Error(`${method} ${path} was not answered within ${KNOWN_WITHIN_MS} ms`);
   }
 
-  /** As `call`; throws what was refused, and notes from when until when it may have taken effect. */
+  /** As `call`; throws on a refusal, and notes the span in which it may have taken effect. */
   async change(
     change: Change,
     method: string,
@@ -66,7 +67,7 @@ export class Operator {
       });
       return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
     } catch {
-      return null; // no connection, or one that broke: the outcome is not known
+      return null; // no connection, or a broken one: the outcome is unknown
     }
   }
 }

@@ -1,7 +1,9 @@
-// The plan of a run: who does what, and when, drawn from one seed before anything is started. Replaying a seed replays
-// this plan; what the machine makes of it (where exactly a kill falls) differs a little each time.
+// The plan of a run: who does what, and when, drawn from one seed before anything is started. Replaying a seed
+// replays the plan; the outcome (such as where exactly a kill falls) differs a little each time.
 
-/** `crowd` leaves its streams in bulk, `flooder` sends prompts that cost much to count and cannot be paid. */
+/**
+ * `crowd` leaves its streams in bulk; `flooder` sends prompts that are expensive to count and that it cannot pay for.
+ */
 export type StandIn = "rich" | "poor" | "limited" | "research" | "crowd" | "flooder";
 
 /** An organization of the run. Its keys are those of the plan that name it. */
@@ -15,18 +17,21 @@ export interface PlannedKey {
   id: number;
   customer: number;
   limitNano: bigint | null;
-  /** What its limit counts over. */
+  /** The period of its limit. */
   period: Period;
-  /** So long after it was asked for it ends by itself; null: never. */
+  /** How long after its creation it expires; null = never. */
   endsInMs: number | null;
 }
 
 export type Period = "month" | "week" | "day";
 
-/** When a client leaves: after so many bytes of the body, or after so many milliseconds, whatever happened by then. */
+/**
+ * When a client leaves: after so many bytes of the body, or after so many milliseconds, whatever has happened by
+ * then.
+ */
 export type Leave = { afterBytes: number } | { afterMs: number } | null;
 
-/** What its clients speak, `/v1/chat/completions` or another of the gateway's shapes. */
+/** The surface its clients use: `/v1/chat/completions` or another of the gateway's shapes. */
 export type SurfaceName = "chat" | "messages" | "responses" | "completions" | "embeddings";
 
 export interface PlannedRequest {
@@ -37,9 +42,9 @@ export interface PlannedRequest {
   stream: boolean;
   includeUsage: boolean;
   maxTokens: number | null;
-  /** Words of the prompt. */
+  /** Number of words in the prompt. */
   words: number;
-  /** Random ideographs behind them: text that costs a tokenizer the most. */
+  /** Number of random ideographs after them, the text that is most expensive to tokenize. */
   ideographs: number;
   /** The caller's Idempotency-Key; null = none sent. */
   idempotencyKey: string | null;
@@ -47,18 +52,21 @@ export interface PlannedRequest {
 
 export type Traffic =
   | { do: "send"; request: PlannedRequest; leave: Leave }
-  /** The same again; `after` resumes a stream behind this event. */
+  /** The same request again; `after` resumes a stream after this event. */
   | { do: "repeat"; request: PlannedRequest; leave: Leave; after: number | null }
   /** Another body under the key of a request. */
   | { do: "misuse"; request: PlannedRequest }
   | { do: "open_key"; key: PlannedKey }
   | { do: "revoke"; key: number }
   | { do: "limit"; key: number; nano: bigint }
-  /** For so long it serves nothing. */
+  /** It serves nothing for that long. */
   | { do: "pause_key"; key: number; ms: number }
   | { do: "top_up"; customer: number; nano: bigint; reference: string }
   | { do: "switch"; model: string; ms: number }
-  /** The next version of a model's release, at another price, perhaps for moments only; `older` tries the first again. */
+  /**
+   * Publishes the next version of a model's release, at another price, perhaps for moments only; `older` tries the
+   * first version again.
+   */
   | { do: "publish"; model: string; nanoPerToken: bigint; expiresInMs: number; older: boolean }
   | { do: "watch"; customer: number }
   | { do: "audit" };
@@ -72,13 +80,16 @@ export type Chaos =
   | { do: "pause_provider"; ms: number }
   /** Flips a bit in the stored part of a running stream, and kills the gateway. */
   | { do: "rot_record"; gateway: number }
-  /** Somebody else holds the write lock of the store. */
+  /** Another process holds the write lock of the store. */
   | { do: "lock_store"; ms: number }
   | { do: "kill_database"; downMs: number }
   | { do: "freeze_database"; ms: number }
-  /** One connection between a gateway and the database is lost: the next one to send this word, before or after it. */
+  /**
+   * Loses one connection between a gateway and the database: the next one to send this word, before or after sending
+   * it.
+   */
   | { do: "cut_connection"; word: string; when: "before" | "after" }
-  /** The database dies for good, and its synchronous standby takes over, which has stood still for a while before. */
+  /** The database dies for good, and its synchronous standby takes over, after it was frozen for a while. */
   | { do: "promote_standby"; lagMs: number };
 
 export type Step = { atMs: number } & (Traffic | Chaos);
@@ -88,7 +99,7 @@ export interface Plan {
   ms: number;
   gateways: number;
   customers: PlannedCustomer[];
-  /** Those that exist when the run begins. */
+  /** The keys that exist when the run begins. */
   keys: PlannedKey[];
   /** In the order of `atMs`. */
   steps: Step[];

@@ -1,6 +1,6 @@
-// A PostgreSQL server of the run's own under all gateways, perhaps with a synchronous standby behind it. It can be killed,
-// frozen and locked, and the standby can take its place; the gateways reach either through one address, perhaps through a
-// PgBouncer in session mode before it.
+// A PostgreSQL server for this run, shared by all gateways, optionally with a synchronous standby. It can be killed,
+// frozen and locked, and the standby can take over. The gateways reach either through one address, optionally through
+// a PgBouncer in session mode.
 import pg from "pg";
 import { CuttingProxy } from "../test/support/cutting-proxy.ts";
 import { PgBouncer } from "../test/support/pgbouncer.ts";
@@ -20,7 +20,10 @@ const SERVER = { wal_retrieve_retry_interval: "100ms" };
 /** Leases are renewed every two seconds. */
 const SENT_WITHIN_MS = 2_500;
 
-/** The transactions of an organization in their order: numbers of several gateways do not tell it, versions do. */
+/**
+ * The transactions of an organization in their order: transaction numbers of several gateways do not give it,
+ * versions do.
+ */
 const REQUESTS = `
   WITH txn AS (SELECT org_id, txn, min(version) AS version FROM ledger_entry GROUP BY org_id, txn)
   SELECT r.*, opened.version AS opened_txn, closed.version AS closed_txn
@@ -29,12 +32,12 @@ const REQUESTS = `
     LEFT JOIN txn closed ON closed.org_id = r.org_id AND closed.txn = r.closed_txn
   ORDER BY r.admitted_at, r.request_id`;
 
-/** The newest stream that somebody left behind: of a gateway that is away, its requests are the next to be ended. */
+/** The newest stream that a dead gateway left behind: its requests are the next to be ended. */
 const ROTTING = `
   SELECT c.request_id, c.seq, c.sealed FROM stream_chunk c JOIN request r USING (org_id, request_id)
   WHERE r.closed_txn IS NULL ORDER BY c.request_id DESC, c.seq LIMIT 1`;
 
-/** What the gateways reach the server through, the pooler first. */
+/** How the gateways reach the server, the pooler first. */
 interface Way {
   proxy: CuttingProxy;
   pooler: PgBouncer | null;
@@ -69,7 +72,7 @@ export class PostgresStore implements StoreUnderTest {
     }
   }
 
-  /** Ends every process of the server, as a machine that loses power does, and starts it again. */
+  /** Kills every process of the server, as a power failure would, and starts it again. */
   async kill(downMs: number): Promise<void> {
     await this.primary.crash();
     await Bun.sleep(downMs);
@@ -82,7 +85,7 @@ export class PostgresStore implements StoreUnderTest {
     thaw();
   }
 
-  /** The next connection that sends the word is lost; nobody's when nobody sends it for a while. */
+  /** Loses the next connection that sends the word; gives up if none sends it for a while. */
   async cut({ word, when }: { word: string; when: "before" | "after" }): Promise<void> {
     const { cuts } = this.way.proxy;
     this.way.proxy.cutAt(word, when);
@@ -91,7 +94,10 @@ export class PostgresStore implements StoreUnderTest {
     this.way.proxy.spare();
   }
 
-  /** The primary dies, and its standby, which got nothing any more, takes over: what was acknowledged may not be missing. */
+  /**
+   * Kills the primary and promotes its standby, which had stopped receiving before: nothing acknowledged may be
+   * missing.
+   */
   async promote(lagMs: number): Promise<void> {
     const { standby, primary } = this;
     if (standby === null) throw new Error("there is no standby");
@@ -106,7 +112,7 @@ export class PostgresStore implements StoreUnderTest {
     await primary.stop();
   }
 
-  /** Somebody else has every balance locked. */
+  /** Another session locks every balance. */
   async lock(ms: number): Promise<void> {
     await this.asked(
       "BEGIN",
@@ -125,7 +131,7 @@ export class PostgresStore implements StoreUnderTest {
         chunk.request_id,
         chunk.seq,
       ]);
-      await flip.catch(() => undefined); // the answer may be lost with the database, and the bit flipped all the same
+      await flip.catch(() => undefined); // the answer may be lost with the database although the bit was flipped
       return chunk.request_id;
     });
   }
@@ -152,7 +158,7 @@ export class PostgresStore implements StoreUnderTest {
     return url.href;
   }
 
-  /** The rows of the last statement. */
+  /** Runs the statements and returns the rows of the last. */
   private asked(...statements: string[]): Promise<StoredRow[]> {
     return this.session(async (client) => {
       let rows: StoredRow[] = [];
@@ -161,10 +167,10 @@ export class PostgresStore implements StoreUnderTest {
     });
   }
 
-  /** A connection that ends with its use, its locks with it. */
+  /** Runs `use` on a connection that is closed afterwards, which releases its locks. */
   private async session<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
     const client = new pg.Client({ connectionString: this.url });
-    client.on("error", () => {}); // told by the statement, too
+    client.on("error", () => {}); // the statement reports it, too
     await client.connect();
     try {
       return await use(client);

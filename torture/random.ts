@@ -1,4 +1,4 @@
-// Everything a plan leaves to chance comes from here: the same seed gives the same numbers on every machine.
+// The source of all randomness in a plan: the same seed gives the same numbers on every machine.
 
 export class Random {
   private state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.state = seed >>> 0 || 1;
   }
 
-  /** An independent stream of numbers: what one part of a plan draws never moves another part. */
+  /** An independent stream of numbers: what one part of a plan draws never changes another part. */
   fork(name: string): Random {
     return new Random(Number(Bun.hash.xxHash32(`${this.state}\n${name}`)));
   }
@@ -20,7 +20,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.unit() * (high - low + 1));
   }
@@ -35,7 +35,7 @@ export class Random {
     return picked;
   }
 
-  /** One of the names, as likely as its weight. */
+  /** One of the names, with probability proportional to its weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const entries = Object.entries(weights) as [Name, number][];
     let left = this.unit() * entries.reduce((sum, [, weight]) => sum + weight, 0);

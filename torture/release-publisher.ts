@@ -1,5 +1,5 @@
-// Signs and publishes the releases of the run, one after another, and remembers what each of them costs: requests name
-// the release that they were priced by.
+// Signs and publishes the releases of the run, one after another, and remembers the prices of each: requests name the
+// release that they were priced by.
 import { DAY_MS } from "../src/domain/durations.ts";
 import { parseManifest } from "../src/releases/manifest.ts";
 import type { ReleaseKey } from "../src/releases/release-key.ts";
@@ -23,7 +23,7 @@ export class ReleasePublisher {
     private readonly key: ReleaseKey,
   ) {}
 
-  /** The next version of each route of the model. */
+  /** Publishes the next version of each route of the model. */
   publish(
     model: Model,
     terms: Terms = { nanoPerToken: NANO_PER_TOKEN, expiresInMs: 30 * DAY_MS },
@@ -33,7 +33,7 @@ export class ReleasePublisher {
     return mine;
   }
 
-  /** Publishes version 1 again, signed anew; rejects when it is not refused: the highest version never sinks. */
+  /** Publishes version 1 again, newly signed; rejects unless it is refused: the highest version never goes down. */
   async publishOlder(model: Model): Promise<void> {
     for (const manifest of manifestsOf(model)) {
       const nowMs = Date.now();
@@ -64,7 +64,7 @@ export class ReleasePublisher {
     }
   }
 
-  /** A release that expired before it could be published is refused, and nothing has changed. */
+  /** A release that expired before it could be published is refused, and nothing changes. */
   private async hand(facts: ReleaseFacts, jws: string): Promise<void> {
     const { status, json } = await this.operator.call("POST", "/releases", { jws });
     if (status < 300) {

@@ -2,7 +2,7 @@
 import { plain } from "./found.ts";
 import { countViolations, type Report } from "./torture.ts";
 
-/** Violations of one check that are printed with their facts; the rest is counted. */
+/** How many violations of one check are printed with their facts; the rest is only counted. */
 const SHOWN = 3;
 
 export function printTable(report: Report): string {

@@ -27,13 +27,13 @@ const kindOf = ({ customer }: Pick<PlannedKey, "customer">): StandIn => {
 export class RequestPlanner {
   /** All keys, in the order of their numbers. */
   readonly keys: PlannedKey[] = [];
-  /** Those that nobody has revoked. */
+  /** The keys that have not been revoked. */
   readonly live = new Map<number, PlannedKey>();
   /** Requests with a caller's key, in the order of their first sending. */
   readonly keyed: PlannedRequest[] = [];
   private requests = 0;
   private readonly models: Record<string, number>;
-  /** Whether vectors may be asked for. */
+  /** True if embeddings may be requested. */
   private readonly vectors: boolean;
   /** Draws surfaces, and nothing else. */
   private readonly spoken: Random;
@@ -80,7 +80,7 @@ export class RequestPlanner {
     return this.requests;
   }
 
-  /** Mostly fresh; now and then the string that another API key used, which is another request. */
+  /** Usually a fresh one; sometimes the string that another API key used, which makes it another request. */
   private idempotencyKey(key: PlannedKey, id: number): string {
     const other = this.keyed.at(-1);
     const borrows = other !== undefined && other.key !== key.id && this.random.chance(0.05);
@@ -106,7 +106,7 @@ export class RequestPlanner {
   newKey(customer: number): PlannedKey {
     const limitNano =
       kindOf({ customer }) === "limited" ? BigInt(this.random.between(20, 120)) * 100_000n : null;
-    // Each period in turn.
+    // Uses each period in turn.
     const limited = this.keys.filter((other) => other.limitNano !== null).length;
     const period = PERIODS[limited % PERIODS.length] ?? "month";
     const key: PlannedKey = { id: this.keys.length, customer, limitNano, period, endsInMs: null };

@@ -1,6 +1,6 @@
-// `npm run torture -- [--minutes N] [--seed S] [--json]` plays one run against real processes, and with
-// `--store postgres [--replicas 3] [--standby] [--pgbouncer]` against several gateways on one database;
-// `npm run torture -- --mutants [NAME…]` proves that the harness finds known bugs. See docs/torture.md.
+// `npm run torture -- [--minutes N] [--seed S] [--json]` plays one run against real processes, and with `--store
+// postgres [--replicas 3] [--standby] [--pgbouncer]` against several gateways on one database; `npm run torture --
+// --mutants [NAME…]` proves that the harness finds known bugs. See docs/torture.md.
 import { parseArgs } from "node:util";
 import { MUTANTS } from "./mutants/list.ts";
 import { runMutants } from "./mutants/run.ts";
@@ -16,7 +16,7 @@ npm run torture -- --mutants [NAME…] [--store sqlite|postgres] [--seed S] [--j
 The mutants: ${MUTANTS.map(({ name }) => name).join(", ")}.`;
 const { values, positionals } = options();
 
-/** Minutes of torture are not begun on words that mean nothing here. */
+/** Checks the options before a run of minutes begins. */
 function options() {
   const flag = { type: "boolean", default: false } as const;
   try {

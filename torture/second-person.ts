@@ -1,5 +1,5 @@
-// The other pair of eyes: what the installation's key asks for, somebody else approves. The first account of the gateway,
-// by the link that its banner prints, with a management key of its own.
+// The second person who approves what the installation's key requests: the first account of the gateway, made by the
+// link in its banner, with a management key of its own.
 import { readFileSync } from "node:fs";
 import type { GatewayProcess } from "./gateway-process.ts";
 
@@ -28,7 +28,7 @@ export async function secondPerson({ url, files }: GatewayProcess): Promise<stri
   return ((await made.json()) as { secret: string }).secret;
 }
 
-/** The gateway is ready a moment before it says where people sign in. */
+/** The gateway is ready a moment before it prints the sign-in link. */
 async function linkTold(log: string): Promise<string> {
   for (const untilMs = performance.now() + TOLD_WITHIN_MS; performance.now() < untilMs; await Bun.sleep(20)) {
     const [, token] = /\/welcome#token=(\S+)/.exec(readFileSync(log, "utf8")) ?? [];

@@ -1,5 +1,5 @@
-// The provider of the run: `./tollgate simulator` as a process of its own, whose bill is the oracle. It is paused now and
-// then and never killed: a provider's bill does not forget.
+// The provider of the run: `./tollgate simulator` in a separate process, whose bill is the oracle. It is paused now
+// and then and never killed: a provider's bill does not forget.
 import { tollgate } from "./children.ts";
 import type { Absence, History } from "./history.ts";
 import { MODELS, upstreamModel } from "./models.ts";

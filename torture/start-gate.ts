@@ -1,5 +1,5 @@
-// Keeps the starts of gateways and the outages of their database apart: a gateway that finds no database gives up, and
-// says so, as it should; a run would take that for an accident.
+// Keeps starts of gateways and outages of their database apart: a gateway that finds no database rightly gives up,
+// and a run would take that for an accident.
 
 export class StartGate {
   private readonly starting = new Set<Promise<unknown>>();
@@ -15,7 +15,7 @@ export class StartGate {
     await mine.finally(() => this.starting.delete(mine));
   }
 
-  /** One outage after another, none before the starts under way have ended. */
+  /** Outages run one after another, each only after all current starts have ended. */
   async outage(act: () => Promise<void>): Promise<void> {
     const before = this.opens;
     const mine = Promise.withResolvers<void>();

@@ -1,5 +1,4 @@
-// The store under the gateways, as the harness needs it: what belongs into their settings, how it is hurt, and its rows
-// at the end.
+// The store under the gateways, as the harness needs it: its settings, how it is disturbed, and its rows at the end.
 
 export interface RequestRow {
   organizationId: string;
@@ -19,7 +18,7 @@ export interface RequestRow {
   evidence: string | null;
   promptTokens: number | null;
   completionTokens: number | null;
-  /** What the provider told beyond the quoted bounds, in and out together; null where it did not. */
+  /** Tokens that the provider reported beyond the quoted bounds, in and out together; null if none. */
   toldTokens: number | null;
   promptBound: number;
   outputBound: number;
@@ -32,24 +31,24 @@ export interface RequestRow {
 export interface StoreUnderTest {
   /** Lines of `tollgate.yaml`. */
   readonly settings: string;
-  /** Somebody else holds the lock that every write needs. */
+  /** Another process holds the lock that every write needs. */
   lock(ms: number): Promise<void>;
-  /** Flips one bit in the stored stream of an unfinished request; returns its id, null when there is none. */
+  /** Flips one bit in the stored stream of an unfinished request; returns the request's id, null if there is none. */
   rot(): Promise<string | null>;
-  /** How many requests have not ended, those apart that wait for an operator. */
+  /** The number of unfinished requests, without those that wait for an operator. */
   unfinished(): Promise<number>;
   requests(): Promise<RequestRow[]>;
   close(): Promise<void>;
 }
 
-/** How many requests have not ended and wait for nobody. */
+/** The number of unfinished requests that wait for nobody. */
 export const UNFINISHED = `
   SELECT count(*) AS n FROM request r
   WHERE r.closed_txn IS NULL AND NOT EXISTS (
     SELECT 1 FROM quarantine q
     WHERE q.org_id = r.org_id AND q.request_id = r.request_id AND q.decided_at IS NULL)`;
 
-/** One bit of the sealed bytes, in their middle. */
+/** Flips one bit in the middle of the sealed bytes. */
 export function flipped(sealed: Uint8Array): Uint8Array {
   const rotten = Uint8Array.from(sealed);
   const at = rotten.length >> 1;
@@ -57,7 +56,7 @@ export function flipped(sealed: Uint8Array): Uint8Array {
   return rotten;
 }
 
-/** As a driver hands it out. */
+/** As the driver returns it. */
 export type StoredRow = Record<string, string | bigint | boolean | null>;
 
 export function readRow(row: StoredRow): RequestRow {

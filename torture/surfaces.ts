@@ -1,22 +1,22 @@
-// The surfaces that clients of a run speak: how each is asked, how its streams end, and where its answers say what was used. What
-// is judged is the same for all.
+// The surfaces that clients of a run use: how each is requested, how its streams end, and where its answers report
+// usage. What is judged is the same for all.
 import type { PlannedRequest, SurfaceName } from "./plan.ts";
 
 type Json = Record<string, unknown>;
 
 interface Surface {
   path: string;
-  /** The body of a request that says this text. */
+  /** The body of a request with this text. */
   body(request: PlannedRequest, text: string): Json;
-  /** Of the same request, what makes it another one. */
+  /** Fields that make it a different request. */
   other: Json;
   /** The last event of a stream that ended well. */
   ended: RegExp;
-  /** The line by which an event says that the stream broke. */
+  /** The line of an event that says that the stream broke. */
   broke: RegExp;
-  /** Some of the answer's content. */
+  /** Matches some of the answer's content. */
   content: RegExp;
-  /** Prompt and completion as its own `usage` tells them. */
+  /** Prompt and completion tokens in its own `usage`. */
   used(usage: Json): [prompt: number, completion: number];
 }
 
@@ -26,7 +26,7 @@ const streamed = ({ stream, includeUsage }: PlannedRequest): Json => ({
 });
 const most = (name: string, { maxTokens }: Pick<PlannedRequest, "maxTokens">): Json =>
   maxTokens === null ? {} : { [name]: maxTokens };
-/** The least that the vendor takes. */
+/** The minimum that the vendor accepts. */
 const RESPONSE_TOKENS_MIN = 16;
 const sum = (...counts: unknown[]): number => counts.reduce<number>((all, one) => all + Number(one ?? 0), 0);
 
@@ -107,22 +107,22 @@ export const SURFACE: Readonly<Record<SurfaceName, Surface>> = {
 
 type Spoken = Pick<PlannedRequest, "surface">;
 
-/** Whether a stream came to its end, for better or worse: a connection that dies may look like one. */
+/** True if a stream came to its end, good or bad: one that a broken connection cut may look similar. */
 export function isEnded(text: string, { surface }: Spoken): boolean {
   const last = text.trimEnd().split("\n\n").at(-1) ?? "";
   return SURFACE[surface].ended.test(last) || SURFACE[surface].broke.test(last);
 }
 
-/** Whether it ended as a whole answer does. */
+/** True if it ended as a whole answer does. */
 export const endedWell = (text: string, { surface }: Spoken): boolean =>
   SURFACE[surface].ended.test(text.trimEnd().split("\n\n").at(-1) ?? "");
 
 export const isBroken = (text: string, { surface }: Spoken): boolean => SURFACE[surface].broke.test(text);
 
-/** Events of Responses that close what was open when a stream broke: they come with its end. */
+/** Events of Responses that close what was open when a stream broke; they come with its end. */
 const CLOSINGS = /(?:(?:id: \d+\n)?event: response\.[a-z_.]+\.done\ndata: .*\n\n)+$/;
 
-/** What came before the event that says that it broke; everything when there is none. */
+/** What came before the event that says that it broke; everything if there is none. */
 export function sentOf(text: string, { surface }: Spoken): string {
   const broke = SURFACE[surface].broke.exec(text)?.index;
   if (broke === undefined) return text;
@@ -130,7 +130,7 @@ export function sentOf(text: string, { surface }: Spoken): string {
   return (before === -1 ? "" : text.slice(0, before + 2)).replace(CLOSINGS, "");
 }
 
-/** `usage` of a whole answer, as its surface prints it; null where it says none. */
+/** `usage` of a whole answer, as its surface prints it; null if it has none. */
 export function usedIn(body: string, { surface, stream }: Pick<PlannedRequest, "surface" | "stream">) {
   const texts = stream ? [...body.matchAll(/^data: (\{.*)$/gm)].map(([, data = ""]) => data) : [body];
   let used: Json | null = null;

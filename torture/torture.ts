@@ -1,4 +1,4 @@
-// One run: plan, world, play, heal, judge. What it found is a report; the world is gone afterwards, unless something was
+// One run: plan, world, play, heal, judge. Returns a report; the world is removed afterwards, unless something was
 // broken and the caller wants to look at it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,9 +20,9 @@ export interface Run extends Ground {
   mix?: Mix;
   /** How long the healed gateways may take to finish everything. */
   quietWithinMs?: number;
-  /** Whether a victim's calls are timed beside a flood, after the healing; no when absent. */
+  /** True if a victim's calls are timed beside a flood after the healing; default false. */
   fairness?: boolean;
-  /** Keeps the directory of a run that found something. */
+  /** Keeps the directory of a run that found a violation. */
   keep?: boolean;
   progress?(playedMs: number, world: World): void;
 }
@@ -35,7 +35,7 @@ export interface Report {
   figures: Record<string, number>;
   /** By check. */
   violations: Map<string, Violation[]>;
-  /** Of the store, the settings and the logs; null when it is gone. */
+  /** Holds the store, the settings and the logs; null if removed. */
   directory: string | null;
 }
 
@@ -80,7 +80,7 @@ export async function torture(run: Run): Promise<Report> {
 export const countViolations = ({ violations }: Report): number =>
   [...violations.values()].reduce((sum, list) => sum + list.length, 0);
 
-/** Answers with an error, by its code; a stream that broke is one of them. */
+/** Error answers by code, including broken streams. */
 function refusalsIn(exchanges: readonly Exchange[]): Record<string, number> {
   const codes = exchanges.map(errorCode).filter((code) => code !== null);
   const counts = [...Map.groupBy(codes, (code) => code)].map(
@@ -89,7 +89,7 @@ function refusalsIn(exchanges: readonly Exchange[]): Record<string, number> {
   return Object.fromEntries(counts.sort(([a], [b]) => a.localeCompare(b)));
 }
 
-/** None on an embedded store. */
+/** Empty on an embedded store. */
 function databaseStrokes({ strokes }: History): Record<string, number> {
   const names = {
     kill_database: "kills of the database",

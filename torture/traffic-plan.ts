@@ -1,4 +1,4 @@
-// The traffic of a plan, drawn step by step; some steps come in company.
+// Draws the traffic of a plan step by step; some steps come in groups.
 import { DAY_MS } from "../src/domain/durations.ts";
 import type { Mix } from "./mix.ts";
 import { MODELS } from "./models.ts";
@@ -22,7 +22,7 @@ export class TrafficPlanner {
     this.requests = new RequestPlanner(random, mix, seed);
   }
 
-  /** The keys that there are by now. */
+  /** The keys that exist so far. */
   keys(): PlannedKey[] {
     return [...this.requests.keys];
   }
@@ -31,7 +31,7 @@ export class TrafficPlanner {
     return this.random.gap(this.mix.gapMs);
   }
 
-  /** The next steps of traffic; some come in company. */
+  /** The next steps of traffic; some come in groups. */
   next(atMs: number): Step[] {
     const kind = this.random.weighted(this.mix.traffic);
     switch (kind) {
@@ -66,7 +66,7 @@ export class TrafficPlanner {
         return { do: kind, key: key.id, nano: BigInt(random.between(0, 120)) * 100_000n };
       }
       case "pause_key":
-        // Nobody revokes these.
+        // These are never revoked.
         return { do: kind, key: this.requests.keyOf("limited").id, ms: random.between(100, 900) };
       case "top_up": {
         this.topUps += 1;
@@ -105,7 +105,7 @@ export class TrafficPlanner {
     return [first, ...twins];
   }
 
-  /** Many requests at once on money that does not cover them all. */
+  /** Many concurrent requests on credits that do not cover them all. */
   private burst(atMs: number): Step[] {
     const key = this.requests.keyOf(this.random.pick(["poor", "limited"]));
     return Array.from(
@@ -131,7 +131,7 @@ export class TrafficPlanner {
     return [{ atMs, do: kind, request, leave: this.requests.leave(), after }];
   }
 
-  /** A key dies while it is used, and another one takes its place. */
+  /** Revokes a key in use, and creates another in its place. */
   private revoke(atMs: number): Step[] {
     const key = this.requests.keyOf("rich");
     const uses = Array.from(
@@ -152,7 +152,7 @@ export class TrafficPlanner {
     ];
   }
 
-  /** A key that ends by itself while it is used. */
+  /** A key that expires while in use. */
   private expire(atMs: number): Step[] {
     const endsInMs = this.random.between(800, 1_800);
     const key = { ...this.requests.newKey(CUSTOMERS[0]?.id ?? 0), endsInMs };
@@ -169,7 +169,7 @@ export class TrafficPlanner {
     return [{ atMs, do: "open_key", key }, ...uses];
   }
 
-  /** Another price; now and then on a release that expires at once, so that the model is closed until the next one. */
+  /** Another price; sometimes on a release that expires at once, so that the model is closed until the next one. */
   private publish(atMs: number): Step[] {
     const { random } = this;
     const model = random.pick(MODELS.filter(({ repriced }) => repriced)).name;

@@ -1,5 +1,5 @@
-// Everything a run is played on: a temporary directory, the simulator, the gateways on their store, signed releases of
-// every model, organizations with their credits and first keys. `close` ends every process that it started.
+// Everything a run is played on: a temporary directory, the simulator, the gateways with their store, signed releases
+// of every model, organizations with their credits and first keys. `close` ends every process that it started.
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ export interface World {
   simulator: SimulatorProcess;
   store: Store;
   operator: Operator;
-  /** Approves what `operator` asked for. */
+  /** Approves what `operator` requested. */
   second: Operator;
   publisher: ReleasePublisher;
   history: History;
@@ -42,23 +42,23 @@ export interface World {
 }
 
 const OFFERED_WITHIN_MS = 10_000;
-/** Calls of one key that may be unsettled, on all gateways together. */
+/** How many calls of one key may be unsettled, on all gateways together. */
 export const KEY_CONCURRENT = 40;
-/** What one key of the plan may take in a minute, on all gateways together. */
+/** The rate limit of one key of the plan, on all gateways together. */
 export const RATED = { key: 0, requests: 20, tokens: 20_000 };
 
 export interface Database {
   gateways: number;
-  /** Whether a synchronous standby takes over once. */
+  /** True if a synchronous standby takes over once. */
   standby: boolean;
-  /** Whether the gateways reach it through a PgBouncer in session mode. */
+  /** True if the gateways reach it through a PgBouncer in session mode. */
   pgbouncer?: boolean;
 }
 
 export interface Ground {
-  /** The source tree that the gateways run; the checkout when absent. */
+  /** The source tree that the gateways run; default: the checkout. */
   root?: string;
-  /** A database under so many gateways; one gateway on its embedded store when absent. */
+  /** A database shared by so many gateways; default: one gateway on its embedded store. */
   database?: Database;
 }
 
@@ -124,7 +124,7 @@ const filesOf = (
   port: freePort(),
 });
 
-/** The first makes the installation's data key; the others are given it. */
+/** The first gateway makes the installation's data key; the others get a copy. */
 async function startAll([first, ...others]: GatewayProcess[]): Promise<void> {
   await first?.start();
   const key = (gateway: GatewayProcess | undefined): string =>
@@ -133,7 +133,7 @@ async function startAll([first, ...others]: GatewayProcess[]): Promise<void> {
   await Promise.all(others.map((other) => other.start()));
 }
 
-/** Until this gateway, too, has learned of the releases: a new model needs a moment to be offered everywhere. */
+/** Waits until this gateway has learned of the releases, too: a new model takes a moment to be offered everywhere. */
 async function offered({ url, number }: GatewayProcess, { keys }: History): Promise<void> {
   const secrets = [...keys.values()].map(({ secret }) => secret);
   for (
@@ -201,7 +201,7 @@ export async function openKey(
   });
 }
 
-/** Asked again with another end where the gateways were away for longer than the key was to live. */
+/** Requested again with a later expiry if the gateways were away for longer than the key was to live. */
 async function madeKey(operator: Operator, wanted: object, endsInMs: number | null) {
   for (;;) {
     const expiresAtMs = endsInMs === null ? null : Date.now() + endsInMs;
@@ -217,7 +217,7 @@ async function madeKey(operator: Operator, wanted: object, endsInMs: number | nu
   }
 }
 
-/** Requests an entitlement to the model of Research Mode; the second person approves it. */
+/** Requests an entitlement to the Research Mode model; the second person approves it. */
 export async function entitle(
   { operator, second }: Pick<World, "operator" | "second">,
   customer: CustomerFacts,
@@ -243,7 +243,10 @@ interface Places {
   store: Store;
 }
 
-/** Short timeouts, so that a silent provider costs a run seconds; circuits that do not open, so that faults keep coming. */
+/**
+ * Short timeouts, so that a silent provider costs a run only seconds; circuits that never open, so that faults keep
+ * coming.
+ */
 const settingsOf = (places: Places): string => `
 listen: { host: 127.0.0.1, port: ${places.gateway} }
 data_dir: ${places.dataDir}

@@ -1,5 +1,5 @@
-// What a peer adds to a lone caller's wait: open loop at a fixed rate, p50 and p99 over direct for JSON, and the time to
-// the first event over direct for streams. Each latency counts from the scheduled start.
+// What a peer adds to the latency of a single caller, at a fixed open-loop rate: p50 and p99 over direct for JSON,
+// and the time to the first event over direct for streams. Each latency counts from the scheduled start.
 import { GOALS, figure } from "../figure.ts";
 import { openLoop } from "../load.ts";
 import { BARE_PROXY, DIRECT, TOLLGATE } from "../peer.ts";

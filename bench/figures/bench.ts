@@ -1,4 +1,4 @@
-// What every figure works with: the plan, the upstream and the peers that are running.
+// What every figure needs: the plan, the upstream and the running peers.
 import { accountOf } from "../peer.ts";
 import type { Figure } from "../figure.ts";
 import type { RunningPeer, Upstream } from "../peer.ts";
@@ -11,19 +11,19 @@ export interface Bench {
   plan: Plan;
   upstream: Upstream;
   peers: RunningPeer[];
-  /** Null until the product can be started; the controls are then measured alone. */
+  /** Null until the product can be started; until then only the controls are measured. */
   tollgate: TollgatePeer | null;
-  /** Null where PostgreSQL cannot run. */
+  /** Null if PostgreSQL cannot run. */
   database: BenchDatabase | null;
-  /** For what a figure starts by itself; gone at the end of the run. */
+  /** For files and processes of a figure's own; removed at the end of the run. */
   scratchDir: string;
-  /** The tree whose Tollgates these are. */
+  /** The tree that these Tollgates run. */
   checkout: string;
 }
 
 export type Measure = (bench: Bench) => Promise<Figure[]>;
 
-/** Peers with a process whose CPU time counts. */
+/** The peers that are a process, whose CPU time counts. */
 export const gateways = (bench: Bench): RunningPeer[] => bench.peers.filter((peer) => peer.process !== null);
 
 export async function billOf(upstream: Upstream, peer: string): Promise<Bill> {

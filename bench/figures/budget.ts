@@ -1,6 +1,6 @@
-// A budget that pays for seven calls. Two hundred of them at once: how many are answered, and what the provider is owed beyond the
-// budget. One after the other, with `kill -9` after five: how many are answered in all. Only peers that keep budgets take part; a
-// ledger that says yes to all keeps none.
+// A budget that pays for seven calls. First two hundred calls at once: how many are answered, and what the provider
+// is owed beyond the budget. Then calls in sequence, with `kill -9` after five: how many are answered in all. Only
+// peers that keep budgets take part; a ledger that accepts everything keeps none.
 import { formatUsd, nanoUsd } from "../../src/domain/money.ts";
 import { figure, GOALS } from "../figure.ts";
 import { burst } from "../load.ts";
@@ -16,19 +16,19 @@ export const BUDGET_SECTION = "A budget for seven calls";
 const CALLS = 7;
 const AT_ONCE = 200;
 const ANSWERED_BEFORE = 5;
-/** One after the other, no more are tried. */
+/** In sequence, no more than this are tried. */
 const TRIED = 3 * CALLS;
-/** Some note a cost a moment after the answer. */
+/** Some peers record a cost a moment after the answer. */
 const NOTED_MS = 500;
 
 const MODEL = "bench-json-slow";
 const OUTPUT_TOKENS = SCRIPTS[MODEL].completionTokens;
-/** What the provider asks for each of them, nano-USD. */
+/** The provider's price of one call, nano-USD. */
 const PRICE = BigInt(PROMPT_TOKENS) * RATES.inputNano + BigInt(OUTPUT_TOKENS) * RATES.outputNano;
-/** No more output than comes: who holds for the worst case holds for little more than the price. */
+/** Allows no more output than there will be, so that a hold for the worst case is little more than the price. */
 const BODY = JSON.stringify({ ...(JSON.parse(chatBody(MODEL)) as object), max_tokens: OUTPUT_TOKENS });
 
-/** Of those that never go over: a peer's own promise is a figure to be held to. */
+/** The peers that promise never to exceed the budget: only their figures have a target. */
 const PROMISED: ReadonlySet<string> = new Set([TOLLGATE, TOLLGATE_POSTGRES]);
 
 export async function budget(bench: Bench): Promise<Figure[]> {
@@ -92,7 +92,7 @@ async function answeredAroundKill(budgeted: Budgeted): Promise<number> {
   return before + (await answeredInTurn(budgeted, TRIED));
 }
 
-/** Until one is refused. */
+/** Sends calls until one is refused. */
 async function answeredInTurn(budgeted: Budgeted, atMost: number): Promise<number> {
   for (let answered = 0; answered < atMost; answered += 1) {
     if ((await answeredOf(budgeted, 1)) === 0) return answered;

@@ -1,5 +1,5 @@
-// Money is conserved: what customers were charged = the ledger = the upstream's own bill, to the nano-dollar; and a balance
-// for N holds admits N of 4N requests that arrive at once, and no more than it can hold. Each figure has to be zero.
+// Money is conserved: the charges of customers = the ledger = the upstream's own bill, to the nano-dollar; and a
+// balance for N holds admits N of 4N concurrent requests, and no more than it can hold. Each figure must be zero.
 import { GOALS, figure } from "../figure.ts";
 import { burst, closedLoop } from "../load.ts";
 import { TOLLGATE } from "../peer.ts";
@@ -50,7 +50,7 @@ async function chargesMeetBill(bench: Bench, tollgate: TollgatePeer): Promise<Fi
   ];
 }
 
-/** What the finished calls between two bills cost at the published rates, request by request. */
+/** What the calls that finished between two bills cost at the published rates, request by request. */
 function chargesOf(before: Bill, after: Bill): bigint {
   let sum = 0n;
   for (const model of SCRIPT_NAMES) {
@@ -88,11 +88,11 @@ async function burstMeetsBalance(bench: Bench, tollgate: TollgatePeer): Promise<
   ];
 }
 
-/** Running holds give back what their prompts were held too high for; never any of their output (money.md §6). */
+/** Running holds release the part by which their prompts were overestimated, but none of their output (money.md §6). */
 const mostHeldBy = (balance: bigint): number =>
   Number(balance / (BigInt(DEFAULT_OUTPUT_TOKENS) * RATES.outputNano));
 
-/** What one request of the burst holds, asked of the gateway itself. */
+/** The hold of one request of the burst, as the gateway quotes it. */
 async function holdOf(tollgate: TollgatePeer): Promise<bigint> {
   const { origin, path, headers } = tollgate.target;
   const answer = await fetch(`http://${origin.hostname}:${origin.port}${path}/quote`, {

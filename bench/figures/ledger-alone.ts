@@ -1,5 +1,6 @@
-// The ledger without a gateway around it: CPU per admitted and settled request by how many are in flight, on SQLite and on
-// PostgreSQL, there with the database's CPU apart; beside them the floor, which leaves the same rows and decides nothing.
+// The ledger without a gateway around it: CPU per admitted and settled request, by the number in flight, on SQLite
+// and on PostgreSQL (there with the database's CPU separately). Beside them the floor, which writes the same rows
+// without deciding anything.
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CpuMeter } from "../cpu-meter.ts";
@@ -24,7 +25,7 @@ export interface LoneLedger {
   database: BenchDatabase | null;
 }
 
-/** Of each bench, once: a comparison takes this figure of it again and again. */
+/** Started once per bench: a comparison takes this figure again and again. */
 const started = new WeakMap<Bench, Promise<LoneLedger[]>>();
 
 export async function ledgerAlone(bench: Bench): Promise<Figure[]> {
@@ -43,7 +44,7 @@ export async function ledgerAlone(bench: Bench): Promise<Figure[]> {
   return ledgers.flatMap((ledger) => IN_FLIGHT.flatMap((flying) => printed(ledger, flying, samples)));
 }
 
-/** None where the bench has no Tollgate. */
+/** Empty if the bench has no Tollgate. */
 export async function ledgersOf(bench: Bench): Promise<LoneLedger[]> {
   if (bench.tollgate === null && bench.database === null) return [];
   const opening = started.get(bench) ?? open(bench);
@@ -100,7 +101,10 @@ async function open(bench: Bench): Promise<LoneLedger[]> {
   return ledgers;
 }
 
-/** CPU microseconds per pair, of the ledger's process and of its database. `limited`: of organizations in which so many subjects have limits. */
+/**
+ * CPU microseconds per pair, of the ledger's process and of its database. `limited`: in organizations with limits on
+ * so many subjects.
+ */
 export async function costOf(
   { process, port, database, name }: LoneLedger,
   { flying, ms, limited }: { flying: number; ms: number; limited?: number },

@@ -1,6 +1,7 @@
-// What a limit costs: the ledger alone with limits and without, by turns in one process and on one store. What else the machine
-// does makes single turns dearer, never cheaper: the cheapest with limits is held against the cheapest without, and so on upwards.
-// A key's own limits, and limits of all four subjects that a request may count for.
+// The cost of limits: the ledger alone with and without limits, alternately in one process and on one store. Other
+// work on the machine makes single turns slower, never faster, so the fastest turn with limits is compared with the
+// fastest without, and so on upwards. Measured for a key's own limits, and for limits of all four subjects that a
+// request may count for.
 import { GOALS, figure } from "../figure.ts";
 import { LEAN_LEDGER, LEAN_LEDGER_POSTGRES } from "../peer.ts";
 import { costOf, IN_FLIGHT, ledgersOf } from "./ledger-alone.ts";
@@ -8,7 +9,7 @@ import type { Figure } from "../figure.ts";
 import type { Bench } from "./bench.ts";
 import type { LoneLedger } from "./ledger-alone.ts";
 
-/** Of each round: two short runs side by side differ less by what else the machine does than two long ones. */
+/** Turns per round: two short adjacent runs are disturbed less unequally than two long ones. */
 const TURNS = 8;
 const SUBJECTS = [1, 4];
 type Cost = Awaited<ReturnType<typeof costOf>>;
@@ -17,7 +18,7 @@ const LEAN: readonly string[] = [LEAN_LEDGER, LEAN_LEDGER_POSTGRES];
 export async function limits(bench: Bench): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const ledger of await ledgersOf(bench)) {
-    if (LEAN.includes(ledger.name)) continue; // they know no limits
+    if (LEAN.includes(ledger.name)) continue; // they have no limits
     await warmUp(ledger, bench.plan.firstWarmUpMs);
     for (const flying of IN_FLIGHT)
       for (const limited of SUBJECTS) figures.push(...(await dearer(ledger, { flying, limited }, bench)));

@@ -10,12 +10,12 @@ import type { Bench } from "./bench.ts";
 
 const PARTS = 10;
 
-/** What a start leaves for later is done by then, or not at all. */
+/** By then deferred work of the start is done. */
 const SETTLED_MS = 2_000;
 
 /**
- * Memory before any load; must run first. The gateway's is of a start on a store that is set up: the process that was set up
- * through its operator API has loaded that beside, and is told of apart.
+ * Memory before any load; must run first. The gateway's is that of a start on a prepared store: the process that was
+ * set up through its operator API has loaded more code, and is reported separately.
  */
 export async function idleMemory(bench: Bench): Promise<Figure[]> {
   const { tollgate } = bench;
@@ -38,7 +38,7 @@ function idle(bench: Bench): Figure[] {
   );
 }
 
-/** Of the gateway, and of a floor that takes part. */
+/** Memory of the gateway, and of a floor that takes part. */
 export async function memory(bench: Bench): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const peer of bench.peers)

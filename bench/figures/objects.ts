@@ -1,5 +1,6 @@
-// What one request leaves to the collector: objects by type, counted in a gateway that collects nothing. The same on every
-// machine and beside any load, so a change of a few objects shows where a change of a few microseconds drowns.
+// What one request leaves to the garbage collector: objects by type, counted in a gateway with the collector off. The
+// counts are the same on every machine and under any load, so they show a change of a few objects where a change of a
+// few microseconds is lost in noise.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { figure } from "../figure.ts";
@@ -11,16 +12,19 @@ import { startTollgate } from "../tollgate-peer.ts";
 import type { Figure } from "../figure.ts";
 import type { Bench } from "./bench.ts";
 
-/** Until every function is compiled: what the interpreter and the baseline make, the optimizer often does not. */
+/**
+ * Until every function is compiled: the optimizer often avoids objects that the interpreter and the baseline compiler
+ * allocate.
+ */
 const WARM_UP = 6_000;
 const COUNTED = 2_000;
 const CONCURRENCY = 64;
-/** Types with less than this per request are noise of timers and sockets. */
+/** Types with fewer objects per request are noise from timers and sockets. */
 const LEAST = 0.5;
 const WRITTEN_WITHIN_MS = 10_000;
 
 const COUNTER = join(import.meta.dir, "../object-counts.ts");
-/** What a proxy leaves that does nothing, and one that does what a shell has to do at least. */
+/** The counts of a proxy that does nothing, and of one that does only what a shell must do. */
 const FLOORS = [
   [LEAN_SHELL, "lean-shell.ts"],
   [BARE_PROXY, "bare-proxy.ts"],

@@ -1,5 +1,5 @@
-// What each part of a shell costs over the bare proxy, and what all of them cost at once: CPU µs per request, 64 in flight,
-// each part in a process of its own. The lean shell, which does in one program what is needed, stands at the end.
+// The cost of each part of a shell over the bare proxy, and of all parts together: CPU µs per request, 64 in flight,
+// each part in its own process. The last row is the lean shell, which does what is needed in one program.
 import { costOf, per1000Requests } from "../cost.ts";
 import { figure } from "../figure.ts";
 import { PARTS } from "../parts/parts.ts";
@@ -10,7 +10,7 @@ import type { Figure } from "../figure.ts";
 import type { RunningPeer } from "../peer.ts";
 import type { Bench } from "./bench.ts";
 
-/** Of each round of the plan so many short ones: a machine drifts while it visits all of them. */
+/** Each round of the plan has so many short ones: the machine's speed drifts during a visit to all of them. */
 const ROUNDS = 3;
 const BARE = "bare proxy";
 const ALL = "all of it at once";
@@ -52,7 +52,7 @@ export async function parts(bench: Bench): Promise<Figure[]> {
   }
 }
 
-/** Parts that mean nothing without another one. */
+/** Parts that make no sense without another one. */
 const NEEDS: ReadonlyMap<string, string[]> = new Map([
   [
     "a second AbortController, tied to the first",

@@ -1,4 +1,5 @@
-// What a refused request costs against a served one: garbage for a key, a key without credits, a model that does not exist.
+// The cost of a refused request against a served one: an invalid key, a key without credits, a model that does not
+// exist.
 import { costOf, per1000Requests } from "../cost.ts";
 import { GOALS, figure } from "../figure.ts";
 import { chatBody } from "../request.ts";

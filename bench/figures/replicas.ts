@@ -1,5 +1,5 @@
-// What a request costs the gateways and their database when 1, 2 and 4 gateways share one PostgreSQL at the same total
-// rate: flat means that capacity grows with gateways until the database is full (performance.md §2).
+// What a request costs the gateways and their database when 1, 2 and 4 gateways share one PostgreSQL at the same
+// total rate. A flat result means that capacity grows with gateways until the database is full (performance.md §2).
 import { GOALS, figure } from "../figure.ts";
 import { openLoop } from "../load.ts";
 import { TOLLGATE_POSTGRES } from "../peer.ts";
@@ -83,7 +83,7 @@ async function costsOf(bench: Bench, count: number): Promise<Costs> {
 const seconds = (gateways: readonly TollgatePeer[]): number =>
   gateways.reduce((sum, { process }) => sum + process.cpuSeconds(), 0);
 
-/** The rate shared evenly; returns how many requests were served. */
+/** Splits the rate evenly; returns how many requests were served. */
 async function load(gateways: readonly TollgatePeer[], durationMs: number): Promise<number> {
   const loads = gateways.map(({ target }) =>
     openLoop({

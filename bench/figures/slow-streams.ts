@@ -1,5 +1,5 @@
-// 1,000 slow streams at once: what each takes of memory, and whether a chunk costs more than among eight. Of the gateway, and of
-// the floors that take part. Only the full run has time for it.
+// 1,000 slow streams at once: memory per stream, and whether a chunk costs more than with eight streams. Measured for
+// the gateway and for floors that take part, in the full run only.
 import { costOf, microsPerEvent } from "../cost.ts";
 import { GOALS, figure } from "../figure.ts";
 import { LEAN_GATEWAYS, LEAN_SHELL, TOLLGATE } from "../peer.ts";

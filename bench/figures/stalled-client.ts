@@ -1,4 +1,4 @@
-// A client that reads a little of a 400 MB stream and then stops: how far the gateway's memory grows meanwhile.
+// A client that reads a little of a 400 MB stream and then stops: how much the gateway's memory grows meanwhile.
 import { Connection } from "../connection.ts";
 import { GOALS, figure } from "../figure.ts";
 import { TOLLGATE } from "../peer.ts";

@@ -1,5 +1,5 @@
-// From the start of the program to its first ready answer, on the store that the whole bench has filled: of the single
-// executable, which is what is deployed, and of `./tollgate serve` from its sources. Runs last.
+// The time from the start of the program to its first ready answer, on the store that the whole bench has filled: for
+// the single executable, which is what is deployed, and for `./tollgate serve` from its sources. Runs last.
 import { join } from "node:path";
 import { GOALS, figure } from "../figure.ts";
 import type { Figure } from "../figure.ts";

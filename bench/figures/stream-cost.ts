@@ -1,5 +1,5 @@
-// CPU microseconds per streamed event: 32 streams in flight, spread in time, of 50 chunks at 5 ms (the headline) and of
-// 500 chunks at 2 ms (full run only); and the ratio to the bare proxy.
+// CPU microseconds per streamed event: 32 streams in flight, spread in time, of 50 chunks at 5 ms (the headline) and
+// of 500 chunks at 2 ms (full run only); and the ratio to the bare proxy.
 import { costOf, microsPerEvent } from "../cost.ts";
 import { GOALS, figure } from "../figure.ts";
 import { BARE_PROXY, TOLLGATE } from "../peer.ts";

@@ -1,5 +1,6 @@
-// What each surface costs beside chat completions on the same route: CPU per whole answer at 64 in flight, and per event of
-// 32 streams, in one process, round by round. Its route is of the surface's own shape: what reaches the upstream is as it was written.
+// The cost of each surface compared with chat completions on the same route: CPU per whole answer at 64 in flight,
+// and per event of 32 streams, in one process, round by round. The route has the surface's own shape, so that
+// requests reach the upstream as they were written.
 import { costOf, microsPerEvent, per1000Requests } from "../cost.ts";
 import { GOALS, figure } from "../figure.ts";
 import { TOLLGATE } from "../peer.ts";
@@ -45,7 +46,7 @@ interface Asked {
   body: object;
 }
 
-/** A surface, and chat completions on the same route; null where it has no streams. */
+/** A surface and chat completions, on the same route; null if the surface has no streams. */
 interface Pair {
   name: string;
   whole: { own: Asked; chat: Asked };
@@ -130,13 +131,13 @@ interface Comparison {
   section: string;
   plan: Omit<CostPlan, "model" | "body">;
   rounds: number;
-  /** Of each side before the first round: one of the two may have been asked for by the pair before. */
+  /** For each side before the first round: the pair before may have warmed up one of the two. */
   firstWarmUpMs: number;
   /** Microseconds. */
   of: (cost: Cost) => number;
 }
 
-/** Both sides go to the same process, in turns. */
+/** Measures both sides alternately in the same process. */
 async function compared(
   { process, target }: TollgatePeer,
   asked: { own: Asked; chat: Asked },

@@ -1,6 +1,6 @@
-// LiteLLM's proxy as a peer: from pip, pinned with all that it needs (`requirements.txt`), in an environment of its own. Its keys
-// and their spend need a database whose engine pip does not bring; what it keeps without one is a budget per provider, in the
-// memory of its process.
+// LiteLLM's proxy as a peer: from pip, pinned with all its dependencies (`requirements.txt`), in an environment of
+// its own. Its keys and their spend need a database whose engine pip does not install; without one it keeps a budget
+// per provider, in the memory of its process.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, launch, type Process, readyMs } from "../processes.ts";
@@ -12,7 +12,7 @@ export const LITELLM = "litellm";
 const requirements = join(import.meta.dir, "requirements.txt");
 const environment = join(import.meta.dir, "../../node_modules/.cache/litellm");
 const program = join(environment, "bin/litellm");
-/** Python loads it for as long as that. */
+/** Python takes that long to load it. */
 const READY_WITHIN_MS = 180_000;
 
 export const litellm: Peer = {
@@ -43,7 +43,7 @@ export const litellm: Peer = {
   },
 };
 
-/** `usd`: what its one provider may cost a day; null for no bound. */
+/** `usd`: the daily budget of its one provider; null for no limit. */
 async function serve(
   upstream: Upstream,
   scratchDir: string,
@@ -68,7 +68,7 @@ async function serve(
   };
 }
 
-/** Every script at the bench's rates. JSON is YAML. */
+/** Every script at the bench's rates. The text is JSON, which is valid YAML. */
 const settingsOf = ({ port }: Upstream, usd: string | null): string =>
   JSON.stringify({
     model_list: SCRIPT_NAMES.map((model) => ({
@@ -88,7 +88,7 @@ const settingsOf = ({ port }: Upstream, usd: string | null): string =>
     }),
   });
 
-/** Once. */
+/** Installs it once. */
 async function install(): Promise<void> {
   if (existsSync(program)) return;
   console.log("installing LiteLLM for comparison (once, about 750 MB)");

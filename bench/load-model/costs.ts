@@ -1,10 +1,11 @@
-// What the model reckons with where nothing else is said.
+// The model's default costs.
 import type { Costs, Limits } from "./model.ts";
 
 /**
- * Of 2026-11-23, PostgreSQL 18 and the ledger together on two busy cores (`npm run load-model -- --measure`); a quieter machine
- * showed half of what a commit costs the database there. What a commit takes is that of a quiet one. The shell is the dearest whole
- * request on SQLite that a quiet machine showed at 64 in flight, its ledger included (5.2 times a bare proxy of 50 µs).
+ * Measured on 2026-11-23, PostgreSQL 18 and the ledger together on two busy cores (`npm run load-model --
+ * --measure`); on a quieter machine a commit cost the database half as much. The commit time is that of a quiet
+ * machine. The shell is the most expensive whole request on SQLite that a quiet machine showed at 64 in flight, its
+ * ledger included (5.2 times a bare proxy of 50 µs).
  */
 export const MEASURED: Costs = {
   database: { request: 58, commit: 805, touch: 359 },
@@ -17,7 +18,7 @@ export const MEASURED: Costs = {
   writers: 4,
 };
 
-/** The rounds that those costs follow from: per pair of admission and settlement. */
+/** The rounds from which those costs were fitted: per pair of admission and settlement. */
 export const ROUNDS_MEASURED = [
   { commits: 4.75, touches: 2, databaseMicros: 4_080, ledgerMicros: 2_120, logBytes: 5_040 },
   { commits: 0.377, touches: 0.25, databaseMicros: 492, ledgerMicros: 301, logBytes: 1_790 },
@@ -28,7 +29,7 @@ export const ROUNDS_MEASURED = [
   { commits: 0.0592, touches: 1.65, databaseMicros: 565, ledgerMicros: 172, logBytes: 4_300 },
 ] as const;
 
-/** A server as one buys it, and the slowest that one organization was measured at. */
+/** A server as sold today, and the lowest rate measured for one organization. */
 export const ONE_DATABASE: Limits = {
   cores: 32,
   logBytes: 200e6,

@@ -1,5 +1,5 @@
-// Least squares in three unknowns: what a request, a commit and a touch cost, from rounds in which they came in different
-// numbers. Exact where the rounds follow the three, and close where they almost do.
+// Least squares in three unknowns: the cost of a request, a commit and a touch, from rounds with different numbers of
+// each. Exact if the rounds follow the three costs, and close if they almost do.
 import type { Parts } from "./model.ts";
 
 export interface Round {
@@ -11,7 +11,10 @@ export interface Round {
 
 type Row = [number, number, number];
 
-/** Relative errors count, so that a round of 2,000 µs does not drown one of 70. Throws where the rounds are too alike. */
+/**
+ * Minimizes relative errors, so that a round of 2,000 µs does not outweigh one of 70. Throws if the rounds are too
+ * similar.
+ */
 export function fitted(rounds: readonly Round[]): Parts {
   const left: [Row, Row, Row] = [
     [0, 0, 0],

@@ -1,5 +1,5 @@
-// The costs that the model reckons with: the ledger alone on a PostgreSQL of its own, with few and many operations under way,
-// of one and of many organizations. Commits, touches, log and rows are counted by the database itself.
+// Measures the model's costs: the ledger alone on its own PostgreSQL, with few and many operations in flight, of one
+// and of many organizations. The database itself counts commits, touches, log and rows.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,7 +58,7 @@ export async function measure(tell: (line: string) => void): Promise<Measured[]>
     const found: Measured[] = [];
     for (const { flying, organizations } of ROUNDS) {
       await run(flying, organizations, ROUND_MS / 3);
-      await client.query("CHECKPOINT"); // whole pages go into the log once after it, in each round alike
+      await client.query("CHECKPOINT"); // full-page images are then written once, in each round alike
       await toldByAll(run, flying, organizations);
       const before = await counted(client);
       const [cpu, databaseCpu, beganMs] = [new CpuMeter(process), database.cpuSeconds(), performance.now()];
@@ -90,13 +90,13 @@ export async function measure(tell: (line: string) => void): Promise<Measured[]>
   }
 }
 
-/** A connection tells the server's statistics of its transactions at the first one after a second. Returns its pairs. */
+/** A connection reports statistics to the server with its first transaction after a second. Returns its pairs. */
 async function toldByAll(run: Run, flying: number, organizations: number): Promise<number> {
   await Bun.sleep(1_100);
   return await run(flying, organizations, 40);
 }
 
-/** Pairs of admission and settlement that ended. */
+/** Returns the pairs of admission and settlement that ended. */
 type Run = (flying: number, organizations: number, ms: number) => Promise<number>;
 
 interface Counted {
@@ -126,7 +126,7 @@ async function counted(client: pg.Client): Promise<Counted> {
 const median = (values: number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** The model's costs from what was measured; what only a whole gateway shows comes from `known`. */
+/** The model's costs from the measurements; what only a whole gateway shows comes from `known`. */
 export function costsFrom(rounds: readonly Measured[], known: Pick<Costs, "shell" | "writers">): Costs {
   const parts = (cost: (round: Measured) => number): Costs["database"] =>
     fitted(rounds.map((round) => ({ ...round, cost: cost(round) })));
@@ -142,7 +142,8 @@ export function costsFrom(rounds: readonly Measured[], known: Pick<Costs, "shell
     log: parts(({ logBytes }) => logBytes),
     stored: median(rounds.map(({ storedBytes }) => storedBytes)),
     commitMs,
-    // Of a writer that is never idle: what a commit takes beyond its first operation, over the others.
+    // For a writer that is never idle: the time of a commit beyond its first operation, divided among the other
+    // operations.
     operationMs: Math.max(0, (1000 / most.perSecond - commitMs * most.commits) / 2),
   };
 }

@@ -1,5 +1,5 @@
-// The load model's arithmetic: shares, batches and costs by hand, by a draw of the same load, and by what the machine was
-// measured at; and that it says what breaks.
+// The load model's arithmetic: shares, batches and costs checked by hand, by a simulated draw of the same load, and
+// against the measurements; and that it names the limit that breaks.
 import { describe, expect, test } from "bun:test";
 import { MEASURED, ONE_DATABASE, ROUNDS_MEASURED } from "./costs.ts";
 import { fitted } from "./fit.ts";
@@ -28,7 +28,7 @@ function drawing(seed: number): () => number {
 }
 
 describe("shares", () => {
-  test("all alike without skew; with 1 the second has half of the first and the third a third", () => {
+  test("all are equal without skew; with skew 1 the second has half of the first and the third a third", () => {
     expect([...sharesOf({ organizations: 4, skew: 0 })]).toEqual([0.25, 0.25, 0.25, 0.25]);
     const [first = 0, second = 0, third = 0] = sharesOf({ organizations: 1_000, skew: 1 });
     expect([second / first, third / first]).toEqual([0.5, expect.closeTo(1 / 3, 12)]);
@@ -41,7 +41,7 @@ describe("shares", () => {
 });
 
 describe("batches", () => {
-  test("so many draws meet as many organizations as a draw of them does", () => {
+  test("the expected number of different organizations matches a simulated draw", () => {
     const shares = sharesOf({ organizations: 300, skew: 1 });
     const upTo = shares.reduce<number[]>((list, share) => [...list, (list.at(-1) ?? 0) + share], []);
     const next = drawing(7);
@@ -59,13 +59,13 @@ describe("batches", () => {
     }
   });
 
-  test("one organization is met once, and never more than there are or were drawn", () => {
+  test("one organization counts once, and never more than exist or were drawn", () => {
     expect(distinct(sharesOf({ organizations: 1, skew: 0 }), 50)).toBe(1);
     expect(distinct(sharesOf({ organizations: 1_000, skew: 0 }), 2)).toBeLessThanOrEqual(2);
     expect(distinct(sharesOf({ organizations: 3, skew: 0 }), 1_000)).toBeCloseTo(3, 6);
   });
 
-  test("an idle writer commits each operation alone, a busy one all that came meanwhile, none more than 256", () => {
+  test("an idle writer commits each operation alone, a busy one all that arrived meanwhile, at most 256", () => {
     const writer = { commitMs: 1, operationMs: 0.05 };
     expect(batchOf(0.1, writer)).toBe(1);
     // 2.5 ms as late as an idle one, and a twentieth for each operation: 10 · 2.5 / (1 − 10 / 20).
@@ -83,7 +83,7 @@ describe("batches", () => {
 });
 
 describe("costs", () => {
-  test("three unknowns are found again in rounds that follow them", () => {
+  test("the three costs are recovered from rounds that follow them exactly", () => {
     const parts = { request: 60, commit: 300, touch: 120 };
     const rounds = [
       { commits: 3, touches: 2 },
@@ -97,7 +97,7 @@ describe("costs", () => {
     expect(found.touch).toBeCloseTo(120, 6);
   });
 
-  test("those it reckons with are what the measured rounds follow from, and tell each of them to a third", () => {
+  test("the default costs are those fitted to the measured rounds, and predict each round to within a third", () => {
     const kinds = [
       ["database", "databaseMicros"],
       ["ledger", "ledgerMicros"],
@@ -119,7 +119,7 @@ describe("costs", () => {
     }
   });
 
-  test("rounds that are all alike tell nothing, and are refused", () => {
+  test("rounds that are all alike are refused", () => {
     const alike = { commits: 3, touches: 2, cost: 100 };
     expect(() => fitted([alike, alike, alike])).toThrow("too alike");
   });
@@ -139,7 +139,7 @@ describe("needs", () => {
     }
   });
 
-  test("gateways suffice for what their requests cost them", () => {
+  test("there are enough gateways for the cost of their requests", () => {
     const needs = needsOf({ ...load, rate: 10_000 }, 1, ON);
     const cores = (10_000 * needs.gatewayMicros) / 1e6;
     expect(cores / needs.gateways).toBeLessThanOrEqual(0.6 + 1e-9);
@@ -154,7 +154,7 @@ describe("needs", () => {
     expect(needs.used.hottest).toBeCloseTo(10_000 / ONE_DATABASE.hottest, 9);
   });
 
-  test("where one database breaks, something is at its limit, and a tenth more is beyond it", () => {
+  test("at the rate where one database breaks, one limit is reached, and a tenth more exceeds it", () => {
     const rate = breaksAt(load, ON);
     const at = needsOf({ ...load, rate }, 1, ON);
     expect(at.used[tightest(at)]).toBeLessThanOrEqual(1);

@@ -1,11 +1,14 @@
-// A load on paper: so many requests a second of so many organizations, unevenly, through so many gateways into so many
-// databases. What batches carry follows from how fast operations come, what a request costs follows from the batches, and
-// the machines follow from that. All of it is arithmetic on measured costs (costs.ts), so that a table of 100,000 requests a
-// second can be checked on a machine that serves a thousand.
+// Models a load: so many requests a second of so many organizations, unevenly distributed, through so many gateways
+// into so many databases. Batch sizes follow from the rate of operations, the cost of a request from the batches, and
+// the number of machines from that. All of it is arithmetic on measured costs (costs.ts), so that a table of 100,000
+// requests a second can be checked on a machine that serves a thousand.
 
-/** Microseconds of CPU, bytes and milliseconds, as `npm run load-model -- --measure` finds them. */
+/** Microseconds of CPU, bytes and milliseconds, as measured by `npm run load-model -- --measure`. */
 export interface Costs {
-  /** Of the database. Per request: its rows. Per commit: the log's flush, the round trips. Per touch: a balance and its entries. */
+  /**
+   * Of the database. Per request: its rows. Per commit: the log's flush, the round trips. Per touch: a balance and
+   * its entries.
+   */
   database: Parts;
   /** Of the database's log, bytes. */
   log: Parts;
@@ -13,16 +16,16 @@ export interface Costs {
   ledger: Parts;
   /** Of the gateway's process without its ledger, per request. */
   shell: number;
-  /** What a request leaves in the database, indexes included, bytes. */
+  /** Bytes that a request leaves in the database, indexes included. */
   stored: number;
-  /** How long a commit with one operation takes, and each further one makes it, milliseconds. */
+  /** The time of a commit with one operation, and what each further operation adds, milliseconds. */
   commitMs: number;
   operationMs: number;
-  /** Of a process: connections that write, each with the operations of its own organizations. */
+  /** Writing connections of a process, each for the operations of its own organizations. */
   writers: number;
 }
 
-/** What something costs per request, per commit, and per organization in a commit. */
+/** Cost per request, per commit, and per organization in a commit. */
 export interface Parts {
   request: number;
   commit: number;
@@ -33,49 +36,49 @@ export interface Load {
   /** Requests per second. */
   rate: number;
   organizations: number;
-  /** 0: all alike. 1: the second has half of the first, the third a third … */
+  /** 0: all equal. 1: the second has half of the first, the third a third … */
   skew: number;
 }
 
-/** Of a process: all connections that it may have. */
+/** The most connections that a process may have. */
 const CONNECTIONS = 17;
 /** Admitted, settled. */
 const OPERATIONS = 2;
-/** Operations of one commit at most. */
+/** The most operations of one commit. */
 const BATCH = 256;
-/** Machines are planned for this part of what they can. */
+/** Machines are planned for this part of their capacity. */
 const USED = 0.6;
 
-/** How much of the load each organization is, the largest first; they add up to 1. */
+/** Each organization's share of the load, the largest first; the shares add up to 1. */
 export function sharesOf({ organizations, skew }: Pick<Load, "organizations" | "skew">): Float64Array {
   const shares = Float64Array.from({ length: organizations }, (_, rank) => (rank + 1) ** -skew);
   const sum = shares.reduce((total, share) => total + share, 0);
   return shares.map((share) => share / sum);
 }
 
-/** Every `of`-th organization, from the `nth` on: how a hash spreads them over writers and databases. */
+/** Every `of`-th organization, from the `nth` on, as a hash distributes them over writers and databases. */
 const dealt = (shares: Float64Array, nth: number, of: number): Float64Array =>
   shares.filter((_, rank) => rank % of === nth);
 
-/** How many different organizations so many draws meet, on average. `shares` need not add up to 1. */
+/** The expected number of different organizations in so many draws. `shares` need not add up to 1. */
 export function distinct(shares: Float64Array, draws: number): number {
   if (draws <= 1) return 1;
   const whole = shares.reduce((sum, share) => sum + share, 0);
   return shares.reduce((met, share) => met + 1 - (1 - share / whole) ** draws, 0);
 }
 
-/** Operations in a commit where so many come per millisecond: those that came while the one before was under way. */
+/** Operations per commit at a rate of so many per millisecond: those that arrived during the commit before. */
 export function batchOf(
   perMs: number,
   { commitMs, operationMs }: Pick<Costs, "commitMs" | "operationMs">,
 ): number {
-  // A machine that is so much used answers so much later than an idle one.
+  // A machine at this utilization answers that much later than an idle one.
   const waitMs = commitMs / (1 - USED);
   const room = 1 - perMs * operationMs;
   return room <= 0 ? BATCH : Math.min(BATCH, Math.max(1, (perMs * waitMs) / room));
 }
 
-/** What a request meets on average. */
+/** The averages that a request meets. */
 export interface Batches {
   /** Operations per commit. */
   operations: number;
@@ -83,7 +86,7 @@ export interface Batches {
   touches: number;
 }
 
-/** `shares`: of the organizations of one database, as parts of the whole load. */
+/** `shares`: those of the organizations of one database, as parts of the whole load. */
 export function batchesOf(rate: number, shares: Float64Array, gateways: number, costs: Costs): Batches {
   let [commits, touches, requests] = [0, 0, 0];
   for (let writer = 0; writer < costs.writers; writer += 1) {
@@ -106,39 +109,39 @@ export function batchesOf(rate: number, shares: Float64Array, gateways: number, 
 export const costOf = (parts: Parts, { commits, touches }: Pick<Batches, "commits" | "touches">): number =>
   parts.request + parts.commit * commits + parts.touch * touches;
 
-/** What one database can take. */
+/** The capacity of one database. */
 export interface Limits {
   /** Cores of its machine. */
   cores: number;
-  /** Bytes of log per second that its disk, and its standby's network, take. */
+  /** Bytes of log per second that its disk, and its standby's network, can take. */
   logBytes: number;
   connections: number;
   /** Requests per second of one organization: they are decided one after another, on one row. */
   hottest: number;
 }
 
-/** What a load needs, of one of the databases that it is spread over. */
+/** What a load needs, for one of the databases that it is spread over. */
 export interface Needs {
   batches: Batches;
-  /** Of all databases; each is a process, and a core. */
+  /** For all databases; each is a process, and a core. */
   gateways: number;
   gatewayMicros: number;
   databaseMicros: number;
-  /** Part of each limit that is used. */
+  /** The used part of each limit. */
   used: Readonly<Record<keyof Limits, number>>;
   databaseCores: number;
   logBytesPerSecond: number;
   /** Requests per second of the largest organization. */
   hottest: number;
-  /** Of all databases, per day. */
+  /** For all databases, per day. */
   storedBytesPerDay: number;
 }
 
 const SECONDS_PER_DAY = 86_400;
-/** Gateways depend on the batches, which depend on the gateways: from one upwards it settles soon. */
+/** Gateways depend on the batches, which depend on the gateways: iterating from one upwards converges soon. */
 const ROUNDS = 200;
 
-/** `nth`: of the databases; the first has the largest organization. */
+/** `nth`: which of the databases; the first has the largest organization. */
 export function needsOf(
   load: Load,
   databases: number,
@@ -178,13 +181,13 @@ export function needsOf(
   };
 }
 
-/** Which limit is reached first. */
+/** The limit that is reached first. */
 export const tightest = ({ used }: Needs): keyof Limits =>
   (Object.keys(used) as (keyof Limits)[]).reduce((most, limit) => (used[limit] > used[most] ? limit : most));
 
 /**
- * The least number of databases that holds the load. Where there are several it is one without the largest organization that
- * has to: what that one needs for itself no number of databases makes less.
+ * The smallest number of databases that holds the load. With several, the databases without the largest organization
+ * decide it: no number of databases reduces what the largest organization itself needs.
  */
 export function databasesFor(load: Load, on: { costs: Costs; limits: Limits }): number {
   const fits = (databases: number): boolean => {
@@ -196,7 +199,7 @@ export function databasesFor(load: Load, on: { costs: Costs; limits: Limits }): 
   return databases;
 }
 
-/** The rate at which one database of this load is at the first of its limits, to a hundredth. */
+/** The rate at which one database of this load reaches the first of its limits, to a hundredth. */
 export function breaksAt(load: Omit<Load, "rate">, on: { costs: Costs; limits: Limits }): number {
   const over = (rate: number): boolean =>
     Math.max(...Object.values(needsOf({ ...load, rate }, 1, on).used)) > 1;

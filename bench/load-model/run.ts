@@ -1,5 +1,6 @@
-// `npm run load-model -- [--organizations 10000] [--skew 1] [--cores 32] [--commit-ms 0.9] [--writers 4] [--measure]`: what 100 to 100,000 requests a second
-// need, where one database breaks first, and what to do about it. docs/operations.md has its table.
+// `npm run load-model -- [--organizations 10000] [--skew 1] [--cores 32] [--commit-ms 0.9] [--writers 4]
+// [--measure]`: what 100 to 100,000 requests a second need, where one database breaks first, and what to do about it.
+// docs/operations.md has its table.
 import { parseArgs } from "node:util";
 import { MEASURED, ONE_DATABASE } from "./costs.ts";
 import { costsFrom, measure, type Measured } from "./measure.ts";

@@ -1,4 +1,4 @@
-/** Columns as wide as their widest cell; the first row is the heading. */
+/** Pads columns to their widest cell; the first row is the heading. */
 export function printTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? "").length)),

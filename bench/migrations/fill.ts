@@ -1,8 +1,8 @@
-// Rows as a store has them that has been in use: of organizations in blocks, as wide as real ones, in every table that a
-// migration may touch. For locks and times, not for the books: nothing here adds up.
+// Fills a store with the rows of one that has been in use: organizations in blocks, realistic row widths, in every
+// table that a migration may touch. They serve to measure locks and times; the books do not add up.
 import type { SqlDialect } from "../../src/store/sql.ts";
 
-/** How the two stores say what they say differently. */
+/** The SQL expressions in which the two stores differ. */
 interface Words {
   /** Rows `i` = 1 … n. */
   series(n: number): string;
@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<SqlDialect, Words>> = {
   },
 };
 
-/** Of each table: the migration after which it is there, how many rows for so many requests, and their columns. */
+/** For each table: the migration that creates it, the number of rows for so many requests, and their columns. */
 interface Filling {
   table: string;
   since: number;
@@ -39,7 +39,7 @@ const ORGANIZATIONS = 1_000;
 const AT = 1_790_000_000_000;
 const organization = (rows: number): string => `'org_' || (i * ${ORGANIZATIONS} / ${rows + 1})`;
 const each = (): number => ORGANIZATIONS;
-/** One attempt, as wide as they are. */
+/** One attempt, of realistic width. */
 const ATTEMPTS = `[{"route":"plain-1","provider":"simulator","digest":"${"d".repeat(64)}","outcome":"answered","status":200,"started_ms":1,"ended_ms":950,"executed":"yes"}]`;
 
 const FILLINGS: readonly Filling[] = [
@@ -226,7 +226,7 @@ const FILLINGS: readonly Filling[] = [
 const zero = (...names: string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, "0"]));
 
-/** What fills the tables that this migration made, each with its rows. */
+/** The statements that fill the tables made by this migration, each with its number of rows. */
 export function fillingOf(
   version: number,
   requests: number,

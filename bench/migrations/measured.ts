@@ -1,14 +1,14 @@
-// What a migration took, and how long others waited for what.
+// How long a migration took, and how long others waited for which table.
 
 export interface Measured {
   version: number;
   name: string;
   tookMs: number;
-  /** Table → the longest wait of somebody who wanted to write it, milliseconds. Empty where nobody else can be there. */
+  /** Table → the longest wait of a writer, in milliseconds. Empty if there can be no other writer. */
   waits: ReadonlyMap<string, number>;
 }
 
-/** A line for each migration: how long it took, and the table that was waited for the longest. */
+/** A line for each migration: its time, and the table with the longest wait. */
 export function printMeasured(measured: readonly Measured[]): string {
   const rows = measured.map(({ version, name, tookMs, waits }) => {
     const [longest] = [...waits].toSorted(([, a], [, b]) => b - a);

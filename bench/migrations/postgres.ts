@@ -1,5 +1,5 @@
-// Runs every migration on a PostgreSQL full of rows, and times how long somebody who wants to write waits for each table
-// meanwhile: a probe for each takes the lock of a writer, again and again, and keeps its longest wait.
+// Runs every migration on a PostgreSQL full of rows, and times how long writers wait for each table meanwhile: one
+// probe per table takes a writer's lock again and again and keeps its longest wait.
 import pg from "pg";
 import { MIGRATIONS } from "../../src/store/migrations/list.ts";
 import { migrateThen } from "../../src/store/postgres-migrate.ts";
@@ -7,7 +7,7 @@ import { PostgresServer } from "../../test/support/postgres.ts";
 import { fillingOf } from "./fill.ts";
 import type { Measured } from "./measured.ts";
 
-/** As an operator sets a server up for such a store; what is lost with a machine's power is of no interest here. */
+/** Tuned as an operator would for such a store; durability does not matter here. */
 const SERVER = {
   shared_buffers: "1GB",
   max_wal_size: "16GB",
@@ -31,7 +31,7 @@ const HOT = [
 
 const BETWEEN_PROBES_MS = 2;
 
-/** Writers that come again and again. */
+/** Writers that take their lock again and again. */
 class Probes {
   private readonly longest = new Map<string, number>();
   private stopped = false;
@@ -68,7 +68,7 @@ async function connected(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Fills and migrates step by step; `tell` hears of each. */
+/** Fills and migrates step by step; reports each step to `tell`. */
 export async function measurePostgres(requests: number, tell: (line: string) => void): Promise<Measured[]> {
   const server = await PostgresServer.start(SERVER);
   try {
@@ -83,7 +83,7 @@ export async function measurePostgres(requests: number, tell: (line: string) => 
       );
       const probes = new Probes(url);
       probes.start(there.rows.map((row) => row.name));
-      await Bun.sleep(50); // each has a lock's usual time behind it
+      await Bun.sleep(50); // each has measured a lock's usual time by then
       const beganMs = performance.now();
       await migrateThen(client, async () => {}, all.slice(0, index + 1));
       const tookMs = performance.now() - beganMs;

@@ -1,5 +1,5 @@
-// Runs every migration on an SQLite store full of rows. Nobody else has the store open, so that what a migration takes is
-// what a start takes longer.
+// Runs every migration on an SQLite store full of rows. Nobody else has the store open, so that a migration's time is
+// what it adds to a start.
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

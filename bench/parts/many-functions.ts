@@ -1,9 +1,10 @@
-// Functions that do nothing for anybody, each with a text, and so with machine code, of its own: what they cost is their number.
+// Functions that do nothing useful, each with its own source text and therefore its own machine code: what they cost
+// depends on their number.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** As many of them as are asked for, by the text of the nth; through a file, as an address holds no 300. */
+/** Makes as many as requested, by the text of the nth; through a file, because a URL cannot hold 300. */
 async function made<F>(count: number, text: (n: number) => string): Promise<F[]> {
   const dir = mkdtempSync(join(tmpdir(), "tollgate-functions-"));
   const file = join(dir, "functions.js");
@@ -23,7 +24,7 @@ export interface Sum {
   sum: number;
 }
 
-/** Branches of each: with so many it is as long as one of a line's. */
+/** The number of branches in each: it makes the code as long as that of a typical function. */
 const BRANCHES = 32;
 
 function stepText(n: number): string {
@@ -42,7 +43,7 @@ type Layer = (next: () => Promise<object>, of: object) => Promise<object>;
 const layerText = (n: number): string =>
   `async (next, of) => { const place = { of, at: ${n} }; const answer = await next(); return { answer, place }; }`;
 
-/** So many async functions around one another. */
+/** So many nested async functions. */
 export async function layers(count: number): Promise<Through> {
   const all = await made<Layer>(count, layerText);
   return all.reduce<Through>(

@@ -1,5 +1,5 @@
-// What a gateway's shell does around a call, part by part, in the order of performance.md §5. The proxy beside this file
-// does each of them when told to; `npm run bench -- --only parts` prints what each costs over the bare proxy.
+// What a gateway's shell does around a call, part by part, in the order of performance.md §5. The proxy beside this
+// file does each of them on request; `npm run bench -- --only parts` prints what each costs over the bare proxy.
 
 export const PARTS = [
   "nine headers read",

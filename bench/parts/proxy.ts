@@ -1,4 +1,4 @@
-// The bare proxy with chosen parts of a gateway's shell, by name in PARTS (JSON list): what the table of parts measures.
+// The bare proxy with chosen parts of a gateway's shell, by name in PARTS (JSON list), for the table of parts.
 import { HEADERS_READ } from "../headers-read.ts";
 import { openSync, writeSync } from "node:fs";
 import pino from "pino";
@@ -57,7 +57,7 @@ const nothing = async (): Promise<void> => {};
 const through = await layers(ASYNC_FUNCTIONS);
 const chosenSteps = await steps(FUNCTIONS);
 
-/** Where results go that nobody needs, so that no compiler leaves the work out. */
+/** Stores unused results, so that the compiler cannot drop the work. */
 let kept: unknown;
 
 let lines = "";

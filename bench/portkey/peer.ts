@@ -1,5 +1,5 @@
-// Portkey's open gateway, which meters nothing, as a peer: from npm, pinned with the versions of its server that its
-// streams work with (performance.md §4.2), in a folder of its own so that nobody installs it who does not run the bench.
+// Portkey's open gateway, which meters nothing, as a peer: from npm, pinned with the versions of its server that work
+// with its streams (performance.md §4.2), in a folder of its own so that it is installed only for the bench.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, launch, readyMs } from "../processes.ts";
@@ -42,7 +42,7 @@ export const portkey: Peer = {
   },
 };
 
-/** Once; its install scripts are for its developers. */
+/** Installs it once; its install scripts are only for its developers. */
 async function install(): Promise<void> {
   if (existsSync(program)) return;
   console.log("installing Portkey for comparison (once, about 25 MB)");

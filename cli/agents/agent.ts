@@ -1,8 +1,8 @@
-// A coding agent that `setup` can point at the gateway: where its configuration stands, and what it has to say.
+// A coding agent that `setup` can point at the gateway: the location and the content of its configuration.
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-/** What `GET /v1/models` says of a model, as far as it is asked here. */
+/** The fields of a model in `GET /v1/models` that are used here. */
 export interface ListedModel {
   id: string;
   context_length: number;
@@ -12,35 +12,38 @@ export interface ListedModel {
 }
 
 export interface Wanted {
-  /** Of the gateway; the API lies under `/v1`. */
+  /** The gateway's base URL; the API is under `/v1`. */
   url: string;
-  /** Of the environment variable that holds the key, which is never written. */
+  /** The name of the environment variable that holds the key. The key itself is never written. */
   keyName: string;
-  /** Those that the key may use; only the one to begin with, for agents that need to be told one. */
+  /** The models that the key may use; only the default model, for agents that take a single one. */
   models: readonly [ListedModel, ...ListedModel[]];
 }
 
 export interface Agent {
   name: string;
   description: string;
-  /** What decides the file where `--file` is not given, for the help. */
+  /** Says in the help which file is used without `--file`. */
   where: string;
-  /** That file. */
+  /** The path of that file. */
   file(env: NodeJS.ProcessEnv): string;
-  /** Whether its configuration names one model to begin with. */
+  /** True if the configuration names a single default model. */
   oneModel: boolean;
-  /** The file with the gateway in it; null where writing it anew would lose something. `Problem` where it could not work. */
+  /**
+   * The file with the gateway added; null if rewriting it would lose something. Throws `Problem` if the result could
+   * not work.
+   */
   merged(before: string, wanted: Wanted): string | null;
-  /** What somebody pastes where it cannot be merged, and where. */
+  /** What the user pastes, and where, if the file cannot be merged. */
   alone(wanted: Wanted): string;
   place: string;
-  /** What to do once it is written. */
+  /** What to do once the file is written. */
   start(file: string): string;
 }
 
 export const homeFolder = (env: NodeJS.ProcessEnv): string => env["HOME"] ?? homedir();
 
-/** Where configurations stand that obey the XDG rules. */
+/** The directory of configurations that follow the XDG rules. */
 export function configFolder(env: NodeJS.ProcessEnv): string {
   const given = env["XDG_CONFIG_HOME"] ?? "";
   return isAbsolute(given) ? given : join(homeFolder(env), ".config");

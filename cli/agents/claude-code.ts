@@ -1,6 +1,6 @@
-// This gateway in a settings file of Claude Code (https://code.claude.com/docs/en/settings): one of its own, which
-// `claude --settings` lays over the others, or settings.json itself where `--file` says so. The key is never written: the
-// helper that the settings name prints the environment variable that holds it.
+// Writes this gateway into a settings file of Claude Code (https://code.claude.com/docs/en/settings): a separate
+// file, which `claude --settings` layers over the others, or settings.json itself if `--file` says so. The key is
+// never written: the settings name a helper that prints the environment variable that holds it.
 import { join } from "node:path";
 import { Problem } from "../problem.ts";
 import { type Agent, homeFolder, type Wanted } from "./agent.ts";
@@ -23,7 +23,7 @@ export const claudeCode: Agent = {
       : `Start Claude Code with: claude --settings ${file}`,
 };
 
-/** What Claude Code would send in place of the helper's key. */
+/** The variables that Claude Code would send in place of the helper's key. */
 const OUTRANKING = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
 
 function merged(text: string, wanted: Wanted): string | null {
@@ -40,7 +40,7 @@ function merged(text: string, wanted: Wanted): string | null {
   return print(settingsOver(settings, wanted), indentOf(text));
 }
 
-/** The names that Claude Code has for models of its own maker, where people have not set them, are the one model here. */
+/** Maps Claude Code's names for its own maker's models to the one model here, unless the user has set them. */
 function settingsOver(settings: Members, { url, keyName, models: [model] }: Wanted): Members {
   const families = ["OPUS", "SONNET", "HAIKU", "FABLE"].map((family) => [
     `ANTHROPIC_DEFAULT_${family}_MODEL`,

@@ -1,5 +1,6 @@
-// This gateway as a profile of Codex (https://developers.openai.com/codex/config-advanced): a file of its own beside
-// config.toml, which stays as it is. The key is never written: the profile names the environment variable that holds it.
+// Writes this gateway as a profile of Codex (https://developers.openai.com/codex/config-advanced): a separate file
+// beside config.toml, which is not changed. The key is never written: the profile names the environment variable that
+// holds it.
 import { join } from "node:path";
 import { type Agent, homeFolder, type Wanted } from "./agent.ts";
 
@@ -21,8 +22,8 @@ export const codex: Agent = {
 const profileOf = (file: string): string => /([^/\\]+)\.config\.toml$/.exec(file)?.[1] ?? PROFILE;
 
 /**
- * `web_search`: Codex offers OpenAI's own, which no route of the gateway has. Retries: it sends no `Idempotency-Key`, so each of
- * them is a call that is paid for by what comes of it; its own would be 30.
+ * `web_search`: Codex offers OpenAI's own, which no route of the gateway has. Retries: Codex sends no
+ * `Idempotency-Key`, so each retry is a separate paid call; its default is 30.
  */
 function profile({ url, keyName, models: [model] }: Wanted): string {
   return `${HEAD}
@@ -41,13 +42,13 @@ stream_max_retries = 2
 `;
 }
 
-/** A basic string of TOML says what one of JSON says. */
+/** A JSON string is also a valid TOML basic string. */
 const quoted = (text: string): string => JSON.stringify(text);
 
 const PLAIN = ["model", "model_provider", "name", "base_url", "env_key", "wire_api", "web_search"];
 const KEYS = new Set([...PLAIN, "model_context_window", "request_max_retries", "stream_max_retries"]);
 
-/** Whether nothing stands there that only a person can have written. */
+/** True if the file contains nothing that only a person can have written. */
 function isOurs(text: string): boolean {
   const known = new Set(["", HEAD, `[model_providers.${PROFILE}]`]);
   return text

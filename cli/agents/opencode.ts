@@ -1,5 +1,5 @@
-// The entry of this gateway in opencode's configuration (https://opencode.ai/docs/providers), and how it joins what stands
-// there. The key is never written: the entry names the environment variable that holds it.
+// The entry for this gateway in opencode's configuration (https://opencode.ai/docs/providers), and how it merges with
+// what is already there. The key is never written: the entry names the environment variable that holds it.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Agent, configFolder, type ListedModel, type Wanted } from "./agent.ts";
@@ -7,7 +7,7 @@ import { indentOf, type Members, membersOf, print, read } from "./plain-json.ts"
 
 const PROVIDER = "tollgate";
 const SCHEMA = "https://opencode.ai/config.json";
-/** The packages that speak to this gateway: chat completions, and what a person may choose instead. */
+/** The packages that can talk to this gateway: chat completions by default, and the alternatives a user may choose. */
 const PACKAGES: readonly unknown[] = ["@ai-sdk/openai-compatible", "@ai-sdk/openai", "@ai-sdk/anthropic"];
 
 export const opencode: Agent = {
@@ -22,7 +22,7 @@ export const opencode: Agent = {
   start: () => `opencode calls its models ${PROVIDER}/….`,
 };
 
-/** The one that opencode reads last of those for all projects. */
+/** The global configuration file that opencode reads last. */
 function file(env: NodeJS.ProcessEnv): string {
   const given = env["OPENCODE_CONFIG"] ?? "";
   if (given !== "") return given;
@@ -32,8 +32,9 @@ function file(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * The file with the entry in it; everything else stays. Null for what is not plain JSON: comments, commas too many, a key
- * twice, or members of a kind that opencode does not know. Writing those anew would lose something.
+ * The file with the entry added; everything else stays. Returns null for anything but plain JSON (comments, trailing
+ * commas, duplicate keys) and for members of a type that opencode does not know: rewriting those would lose
+ * something.
  */
 function merged(text: string, wanted: Wanted): string | null {
   if (text.trim() === "") return print({ $schema: SCHEMA, provider: { [PROVIDER]: entryOver({}, wanted) } });
@@ -46,7 +47,7 @@ function merged(text: string, wanted: Wanted): string | null {
   return print({ ...config, provider }, indentOf(text));
 }
 
-/** Only the models that the gateway offers; what people set beside ours, on the entry and on its models, stays. */
+/** Lists only the models that the gateway offers. Keeps what users set on the entry and on its models. */
 function entryOver(entry: Members, { url, keyName, models }: Wanted): Members {
   const options = membersOf(entry["options"] ?? {}) ?? {};
   const known = membersOf(entry["models"] ?? {}) ?? {};

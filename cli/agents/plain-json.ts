@@ -1,15 +1,16 @@
-// Configurations in JSON that people write by hand: read as strictly as a request's body, written with their indentation.
+// JSON configurations that people write by hand: read as strictly as a request body, written with their own
+// indentation.
 import { parseJson } from "../../src/domain/parse-json.ts";
 import { isJsonObject } from "../../src/domain/read-value.ts";
 
 export type Members = Record<string, unknown>;
 
-/** Null for what is not plain JSON: comments, commas too many, a key twice. */
+/** Null if the text is not plain JSON: comments, trailing commas, duplicate keys. */
 export function read(text: string): unknown {
   try {
     return parseJson(new TextEncoder().encode(text));
   } catch {
-    return null; // whoever asks says what to do about it
+    return null; // the caller says what to do about it
   }
 }
 

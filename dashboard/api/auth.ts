@@ -1,8 +1,9 @@
-// Signing in and out, and how. These are the paths of the sign-in library behind `/auth`; everything else is in `routes.ts`.
+// Signing in and out, and the ways to do it. These are the sign-in library's paths below `/auth`; everything else is
+// in `routes.ts`.
 import { useSend } from "./change.ts";
 import { ApiError, get, send } from "./client.ts";
 
-/** The session cookie is set, a second factor is asked for, or the browser is on its way to another host. */
+/** The session cookie is set, a second factor is required, or the browser is leaving for another host. */
 export type SignedIn = { kind: "signed_in" } | { kind: "code_needed" } | { kind: "leaving" };
 
 export async function signIn(credentials: { email: string; password: string }): Promise<SignedIn> {
@@ -30,12 +31,12 @@ export async function signInWithCompany(
   return { kind: "leaving" };
 }
 
-/** The browser asks for the passkey; the server checks what it signed. */
+/** The browser asks for the passkey; the server checks the signature. */
 export async function signInWithPasskey(): Promise<SignedIn> {
   const options = await get<PublicKeyCredentialRequestOptionsJSON>(
     "/auth/passkey/generate-authenticate-options",
   );
-  // The server takes nothing less: the passkey stands for the second factor too.
+  // The server requires this: the passkey also counts as the second factor.
   const asked = { ...options, userVerification: "required" };
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked);
   const response = await signed(() => navigator.credentials.get({ publicKey }));
@@ -53,14 +54,14 @@ async function addPasskey(name: string): Promise<void> {
 }
 
 const NOT_ALLOWED = "No passkey was used: the browser's prompt was closed or timed out.";
-/** The names that browsers give to why there was no passkey. */
+/** The browsers' error names for a missing passkey. */
 const WITHOUT_PASSKEY: Record<string, string> = {
   NotAllowedError: NOT_ALLOWED,
   InvalidStateError: "This device already has one of your passkeys.",
   SecurityError: "Browsers do not allow passkeys at this address.",
 };
 
-/** What the passkey signed, or why there is none: the browser's own names for that, in our words. */
+/** What the passkey signed; if there is none, throws the browser's reason in our words. */
 async function signed(ask: () => Promise<Credential | null>): Promise<unknown> {
   try {
     const credential = await ask();
@@ -75,14 +76,17 @@ async function signed(ask: () => Promise<Credential | null>): Promise<unknown> {
 const withoutPasskey = (message: string): ApiError =>
   new ApiError({ status: 400, code: "no_passkey", message, requestId: null, param: null });
 
-/** Whether this browser has them, and has them here: they belong to a host's name, not to an address such as 127.0.0.1. */
+/**
+ * True if this browser supports passkeys and can use them here: they belong to a host name, not to an address such as
+ * 127.0.0.1.
+ */
 export const canUsePasskeys = (): boolean =>
   typeof PublicKeyCredential === "function" &&
   "parseRequestOptionsFromJSON" in PublicKeyCredential &&
   !/^[\d.]+$|^\[/.test(location.hostname);
 
 const PROFILE = ["profile"] as const;
-/** An organization may have asked for the second factor before it showed anything. */
+/** An organization may have required the second factor before it showed anything. */
 const EVERYTHING = [] as const;
 
 export const useAddPasskey = (onDone: () => void) =>
@@ -94,7 +98,7 @@ export const useRemovePasskey = (onDone: () => void) =>
     stale: PROFILE,
   });
 
-/** What an authenticator app takes in, and codes for the day the phone is lost. */
+/** The secret for an authenticator app, and backup codes in case the phone is lost. */
 export interface NewSecondFactor {
   totpURI: string;
   backupCodes: string[];

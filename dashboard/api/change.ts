@@ -1,6 +1,7 @@
-// A form that changes something on the server. The hook lives in its dialog, so its `Idempotency-Key` is made when the
-// form opens: a double click or a retry acts once. The answer goes to `onDone` and is kept by nobody, as it may hold a
-// secret. Afterwards whatever was read of the same organization, of the operator's pages or of oneself is asked again.
+// Forms that change something on the server. The hook lives in its dialog, so its `Idempotency-Key` is made when the
+// form opens: a double click or a retry acts once. The answer goes to `onDone` and is not cached, because it may hold
+// a secret. Afterwards all queries of the same organization, of the operator's pages or of the person's own account
+// are refetched.
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { send } from "./client.ts";
@@ -14,7 +15,7 @@ import {
   type Write,
 } from "./routes.ts";
 
-/** What a form shows of a change. */
+/** The part of a mutation that a form shows. */
 export interface Mutation {
   isPending: boolean;
   error: unknown;
@@ -38,11 +39,11 @@ type Done<Answer> = (answer: Answer) => void | Promise<void>;
 interface SendTerms<Input, Answer> {
   send: (input: Input, idempotencyKey: string) => Promise<Answer>;
   onDone: Done<Answer>;
-  /** What the server has to be asked again. */
+  /** The queries to refetch. */
   stale: QueryKey;
 }
 
-/** The same for what is no route of our own description: the sign-in library's. */
+/** The same for the sign-in library's endpoints, which are not in our API description. */
 export function useSend<Input, Answer>({ send: go, onDone, stale }: SendTerms<Input, Answer>) {
   const queries = useQueryClient();
   const [idempotencyKey, setKey] = useState(newKey);

@@ -1,7 +1,8 @@
-// A request of the playground and what is heard of its answer, in the words of chat completions: those of the page.
+// A request of the playground and the parts of its answer, in the vocabulary of chat completions, which the page
+// uses.
 import type { GatewayObject } from "../../src/domain/gateway-object.ts";
 
-/** A body of POST /v1/chat/completions, as far as the dashboard fills it in. */
+/** The body of POST /v1/chat/completions, as far as the dashboard fills it in. */
 export interface ChatBody {
   model: string;
   messages: readonly Message[];
@@ -22,7 +23,7 @@ export interface ToolCall {
   function: { name: string; arguments: string };
 }
 
-/** A piece of a tool call; `index` says of which. */
+/** A piece of a tool call; `index` identifies the call. */
 export interface ToolCallPart {
   index?: number;
   id?: string;
@@ -35,7 +36,7 @@ export interface Usage {
   prompt_tokens_details?: { cached_tokens?: number };
   completion_tokens_details?: { reasoning_tokens?: number };
 }
-/** `cost` is left out while the request runs. */
+/** `cost` is missing while the request runs. */
 export type Settled = Omit<GatewayObject, "cost"> & { cost?: GatewayObject["cost"] };
 
 export interface Said {
@@ -44,7 +45,7 @@ export interface Said {
   tool_calls?: readonly ToolCallPart[];
 }
 
-/** An event of a stream, or the whole answer: the one says `delta`, the other `message`. */
+/** An event of a stream, or the whole answer: the former has `delta`, the latter `message`. */
 export interface Chunk {
   choices?: { delta?: Said; message?: Said; finish_reason?: string | null }[];
   usage?: Usage | null;

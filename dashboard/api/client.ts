@@ -1,4 +1,4 @@
-// The only place with `fetch`. Every answer is JSON or an error body with code and request id.
+// The only place that calls `fetch`. Every answer is JSON or an error body with code and request id.
 import { noteAnswer } from "./reachable.ts";
 
 export class ApiError extends Error {
@@ -22,7 +22,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came: the server is away or the network is down. */
+/** No answer came: the server or the network is down. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
     super("The gateway does not answer.", { cause });
@@ -30,11 +30,11 @@ export class Unreachable extends Error {
   }
 }
 
-/** The gateway does not know what was asked. */
+/** True if the gateway does not know the route or parameter. */
 export const isOfOtherVersion = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === "unknown_url" || error.code === "unknown_parameter");
 
-/** The page fell over something: an answer of another version, or a fault of its own. */
+/** True if the page itself failed: because of an answer of another version, or a bug. */
 export const isFall = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError;
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -43,10 +43,10 @@ export const get = <Answer>(url: string, signal?: AbortSignal): Promise<Answer> 
   answerOf(url, { method: "GET", ...(signal && { signal }) });
 
 interface Change {
-  /** POST unless said. */
+  /** Default: POST. */
   method?: string;
   body?: unknown;
-  /** Made when the form opened (`change.ts`), so that a double click or a retry acts once. Questions have none. */
+  /** Made when the form opens (`change.ts`), so that a double click or a retry acts once. Reads have none. */
   idempotencyKey?: string;
 }
 
@@ -60,7 +60,7 @@ export const send = <Answer>(url: string, change: Change = {}): Promise<Answer> 
     body: JSON.stringify(change.body ?? {}),
   });
 
-/** The bare response, for streams. Refusals are thrown like everywhere. */
+/** Returns the bare response, for streams. Throws on refusals like every other call. */
 export async function open(url: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
@@ -88,11 +88,11 @@ async function answerOf<Answer>(url: string, init: RequestInit): Promise<Answer>
   const response = await open(url, init);
   if (response.status === 204) return undefined as Answer;
   const text = await response.text().catch(lostOnTheWay);
-  // One deliberate trust: the server's own contract tests hold the shape.
+  // Trusted deliberately: the server's contract tests guarantee the shape.
   return JSON.parse(text) as Answer;
 }
 
-/** An answer that began and did not come whole. */
+/** The answer began but did not arrive completely. */
 function lostOnTheWay(cause: unknown): never {
   throw cause instanceof DOMException && cause.name === "AbortError" ? cause : new Unreachable(cause);
 }

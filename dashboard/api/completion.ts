@@ -1,5 +1,5 @@
-// One request of the playground, read as it comes: what was held, each part, what it cost. It is written, and its answer is
-// read, in the words of chat completions; `surface-words.ts` says them as each surface does.
+// Streams one request of the playground: what was held, each part, what it cost. Requests and answers use the
+// vocabulary of chat completions; `surface-words.ts` translates them for each surface.
 import type { ChatBody, Chunk, Settled, ToolCallPart, Usage } from "./chat.ts";
 import { ApiError, open } from "./client.ts";
 import { eventsOf } from "./event-stream.ts";
@@ -10,7 +10,7 @@ import { CallPlaces } from "./words.ts";
 
 interface Paying {
   org: string;
-  /** The key that pays, by id. */
+  /** The id of the key that pays. */
   key: string;
 }
 
@@ -18,7 +18,7 @@ export type CompletionEvent =
   | { kind: "admitted"; requestId: string | null; heldUsd: string | null }
   | { kind: "part"; content: string; reasoning: string; calls: readonly ToolCallPart[] }
   | { kind: "ended"; finishReason: string; usage: Usage | null; gateway: Settled }
-  /** The gateway said in the middle of it what went wrong; what came is settled where `gateway` has its cost. */
+  /** The gateway reported an error in the middle of the answer; what arrived is settled if `gateway` has a cost. */
   | { kind: "cut"; error: ApiError; gateway: Settled | null };
 
 interface Terms {
@@ -27,7 +27,7 @@ interface Terms {
   signal: AbortSignal;
 }
 
-/** It stopped without its end: the network, or something in between, cut it off. */
+/** The stream stopped without its end: the network, or something in between, cut it off. */
 class BrokeOff extends Error {
   constructor() {
     super("The answer was cut off before its end.");
@@ -35,7 +35,7 @@ class BrokeOff extends Error {
   }
 }
 
-/** Without an `Idempotency-Key`: with one, a request that is stopped would run to its end and be paid whole. */
+/** Sends no `Idempotency-Key`: with one, a stopped request would run to its end and be paid in full. */
 export async function* complete(
   { org, key }: Paying,
   { surface, request, signal }: Terms,
@@ -86,7 +86,7 @@ async function* chunksOf(
   else yield whole(await response.json());
 }
 
-/** Chat completions tell the usage of a stream to who asks for it. */
+/** Chat completions report the usage of a stream only on request. */
 const withUsage = (surface: SpokenSurface, request: ChatBody): object => ({
   ...WORDS[surface].body(request),
   ...(surface === "chat.completions" && request.stream && { stream_options: { include_usage: true } }),

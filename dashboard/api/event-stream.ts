@@ -1,7 +1,7 @@
 // Server-sent events of a completion.
 import { EventSourceParserStream } from "eventsource-parser/stream";
 
-/** The data of each event up to `[DONE]`; leaving earlier ends the call. */
+/** Yields the data of each event up to `[DONE]`; leaving earlier ends the call. */
 export async function* eventsOf({ body }: Response): AsyncGenerator<string> {
   if (body === null) return;
   const texts = body.pipeThrough(new TextDecoderStream());

@@ -1,4 +1,4 @@
-// A request of the page as a Messages request, and what that surface answers, as the page reads it.
+// Translates a request of the page to a Messages request, and that surface's answers back.
 import type { ChatBody, Chunk, Message, Usage } from "./chat.ts";
 import { type CallPlaces, functionsOf, said, systemOf, type Words } from "./words.ts";
 
@@ -48,7 +48,7 @@ function turnOf(message: Message): object[] {
   }
 }
 
-/** Here arguments are an object: those of a call without any are empty, and what a cut call has stands in one. */
+/** Arguments are an object here: empty for a call without any, and the raw text in a member if the call was cut. */
 function inputOf(text: string): object {
   try {
     const input: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
@@ -143,7 +143,7 @@ const messageEnd = (reason: string | null, usage: MessageUsage | undefined): Chu
   ...(usage !== undefined && { usage: usageOf(usage) }),
 });
 
-/** Here what was read from caches and written to them stands beside `input_tokens`, in chat completions inside. */
+/** Messages reports cache reads and writes beside `input_tokens`, chat completions include them. */
 const usageOf = (usage: MessageUsage): Usage => ({
   prompt_tokens: usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens,
   completion_tokens: usage.output_tokens,

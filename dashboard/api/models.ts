@@ -2,11 +2,11 @@ import type { Row } from "./routes.ts";
 
 type Model = Row<"GET /orgs/{org}/models">;
 
-/** A model that one can talk to; the others make vectors. */
+/** True for a chat model; the others make embeddings. */
 export const givesWords = ({ max_output_tokens: most }: Pick<Model, "max_output_tokens">): boolean =>
   most > 0;
 
-/** What a first request can be sent to: the snippets name it, the test request asks it. */
+/** The model for a first request: the snippets name it, the test request calls it. */
 export const callableModel = (models: readonly Model[] = []): Model | undefined =>
   models.find(
     (model) =>

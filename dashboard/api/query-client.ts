@@ -1,8 +1,8 @@
-// Server state: asked again only where that can help, and never from a tab that nobody looks at.
+// Server state: refetched only when that can help, and never in a tab that is not visible.
 import { QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "./client.ts";
 
-/** What an organization does not show may be because one is no member any more: the frame asks who one is. */
+/** A failed read of an organization may mean that the person is no longer a member, so refetch the session. */
 const unseen = new QueryCache({
   onError: (error, { queryKey }) => {
     if (queryKey[0] === "orgs" && error instanceof ApiError && error.status === 404)
@@ -16,7 +16,8 @@ export const queryClient: QueryClient = new QueryClient({
     queries: {
       retry: (failures, error) => failures < 2 && (!(error instanceof ApiError) || error.status >= 500),
       staleTime: 5_000,
-      // A browser that calls itself offline may reach a gateway beside it; and what fails says so instead of waiting.
+      // A browser that reports being offline may still reach a local gateway; and failures are shown at once instead
+      // of waiting.
       networkMode: "always",
       refetchIntervalInBackground: false,
     },

@@ -1,21 +1,21 @@
-// Whether the gateway answers at all, as the last call saw it: known once for all pages, which keep what they have.
+// Whether the gateway answers at all, according to the last call: tracked once for all pages, which keep their data.
 let awaySinceMs: number | null = null;
 const watchers = new Set<() => void>();
 
-/** To be told after every call; an answer of any kind is one. */
+/** Called after every call; an answer of any kind counts. */
 export function noteAnswer(came: boolean): void {
   const before = awaySinceMs;
   awaySinceMs = came ? null : (before ?? Date.now());
   if (awaySinceMs !== before) for (const watcher of watchers) watcher();
 }
 
-/** Calls `watcher` whenever that changes; what it returns ends it. */
+/** Calls `watcher` whenever that changes; returns a function that unsubscribes. */
 export function watchAnswers(watcher: () => void): () => void {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
 }
 
-/** Since when nothing has answered; null while the gateway does. */
+/** Since when nothing has answered; null while the gateway answers. */
 export const awaySince = (): number | null => awaySinceMs;
 
 /** Resolves at the next answer. */

@@ -1,4 +1,4 @@
-// Questions of a page to the API, by the name of their route; the answer's type follows from it.
+// Reads of the API by route name; the type of the answer follows from it.
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useMutation } from "@tanstack/react-query";
 import { get, type Query, send } from "./client.ts";
 import {
@@ -19,7 +19,7 @@ export const read = <R extends Read>(route: R, params: Params<R>, asked: Asked<R
     queryFn: ({ signal }) => get<Answer<R>>(addressOf(route, params, asked), signal),
   });
 
-/** Lists that come page by page; `select` makes one list of them. While filters change, the rows of the last ones stay. */
+/** Lists that come in pages; `select` joins them into one list. While filters change, the old rows stay. */
 export const readPages = <R extends Read>(route: R, params: Params<R>, asked: Asked<R> = {}) =>
   infiniteQueryOptions({
     queryKey: [...segmentsOf(route, params), "pages", asked],
@@ -46,7 +46,7 @@ export const moreOf = (query: {
     ? { load: () => void query.fetchNextPage(), loading: query.isFetchingNextPage }
     : undefined;
 
-/** A question with a body, which changes nothing. */
+/** A read with a request body; it changes nothing. */
 export const ask = <R extends Write>(route: R, params: Params<R>, body: Body<R>) =>
   queryOptions({
     queryKey: [...segmentsOf(route, params), body],
@@ -54,7 +54,7 @@ export const ask = <R extends Write>(route: R, params: Params<R>, body: Body<R>)
     retry: false,
   });
 
-/** The same when somebody presses a button: each click asks anew, nothing is kept. */
+/** The same on a button press: each click sends a new request, nothing is cached. */
 export const useAsk = <R extends Write>(
   route: R,
   params: Params<R>,

@@ -1,4 +1,4 @@
-// A request of the page as a Responses request, and what that surface answers, as the page reads it.
+// Translates a request of the page to a Responses request, and that surface's answers back.
 import type { ChatBody, Chunk, Message } from "./chat.ts";
 import { type CallPlaces, functionsOf, said, systemOf, type Words } from "./words.ts";
 

@@ -1,4 +1,5 @@
-// Who is signed in, and where they may go. The server answers everybody; for the pages, nobody signed in is a 401.
+// Who is signed in, and where they may go. The server answers this to everyone; the pages treat nobody signed in as a
+// 401.
 import { queryOptions } from "@tanstack/react-query";
 import type { Role } from "../../src/domain/roles.ts";
 import { ApiError, get } from "./client.ts";
@@ -11,7 +12,7 @@ export interface Session extends Omit<Answer, "person"> {
   organizations: { id: string; name: string; role: Role }[];
 }
 
-/** What everybody may ask: somebody signed in or nobody, and the ways to sign in. */
+/** The public answer: the person signed in, if any, and the ways to sign in. */
 export type Visit = Answer;
 
 const SESSION = addressOf("GET /session", {});
@@ -21,7 +22,7 @@ export const visitQuery = queryOptions({
   queryFn: ({ signal }) => get<Visit>(SESSION, signal),
 });
 
-/** Fails with 401 where nobody is signed in. */
+/** Fails with 401 if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: async ({ signal }): Promise<Session> => {

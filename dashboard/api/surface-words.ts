@@ -1,4 +1,5 @@
-// The words of each surface that the playground speaks: the page knows one conversation, written and read as a chat completion.
+// The translators of all surfaces that the playground supports: the page has one conversation, written and read as a
+// chat completion.
 import type { SpokenSurface } from "../../src/domain/surfaces.ts";
 import type { Chunk } from "./chat.ts";
 import { messageWords } from "./message-words.ts";

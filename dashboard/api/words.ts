@@ -1,12 +1,12 @@
-// What all surfaces but chat completions need to say a request of the page in their words, and to read what they answer.
+// What every surface other than chat completions needs to translate a request of the page and to read the answers.
 import type { ChatBody, Chunk, Said, ToolCallPart } from "./chat.ts";
 
 export interface Words {
-  /** The body that says the same here. */
+  /** The body of the same request on this surface. */
   body(this: void, request: ChatBody): object;
-  /** One event of a stream, of which `calls` knows those before. */
+  /** Translates one event of a stream; `calls` knows the tool calls before it. */
   event(this: void, data: unknown, calls: CallPlaces): Chunk;
-  /** A whole answer. */
+  /** Translates a whole answer. */
   whole(this: void, answer: unknown): Chunk;
 }
 
@@ -20,7 +20,7 @@ export const systemOf = ({ messages }: ChatBody): string | undefined =>
 
 export const said = (delta: Said): Chunk => ({ choices: [{ delta }] });
 
-/** Calls stand among other items of a stream: here they are counted by themselves. */
+/** Tool calls are mixed with other items of a stream; this numbers the calls alone. */
 export class CallPlaces {
   private readonly places = new Map<number, number>();
 

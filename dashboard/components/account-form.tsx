@@ -1,4 +1,4 @@
-// Name, address and password of a new account.
+// Name, email address and password of a new account.
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { accountFormTexts as words } from "./texts.ts";
@@ -15,7 +15,7 @@ interface AccountFormProps {
   action: string;
   mutation: Mutation;
   onSubmit: (account: Account) => void;
-  /** Of an invitation: cannot be chosen. */
+  /** The address of the invitation, which cannot be changed. */
   email?: string;
   children?: ReactNode;
 }

@@ -1,4 +1,4 @@
-// An amount of credits as people type it; what is wrong with it is said below.
+// A field for an amount of credits, with its error below it.
 import { TextInput, type TextInputProps } from "@mantine/core";
 import { amountProblem } from "../format/amount.ts";
 
@@ -8,7 +8,7 @@ interface AmountFieldProps extends Omit<TextInputProps, "value" | "onChange"> {
   onChange: (usd: string) => void;
 }
 
-/** `error` is said before what is wrong with the amount itself. */
+/** `error` is shown in preference to the amount's own error. */
 export const AmountField = ({ value, onChange, error, ...rest }: AmountFieldProps) => (
   <TextInput
     inputMode="decimal"

@@ -1,4 +1,4 @@
-// What a streamed request says: its progress in figures, reasoning apart, the text, and what became of it.
+// A streamed answer: progress figures, reasoning (separately), the text, and the outcome.
 import { Accordion, Badge, Code, Group, Paper, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -130,10 +130,10 @@ function Progress({ of, org }: { of: Completion; org: string }) {
   );
 }
 
-/** Asked again only this often, so that a long answer asks a few dozen times. */
+/** The cost is requested again only this often, so that a long answer sends a few dozen requests. */
 const TOKENS_PER_ESTIMATE = 50;
 
-/** Priced by the gateway, as if the answer ended here. */
+/** The gateway's price if the answer ended here. */
 function CostSoFar({ org, of, promptTokens }: { org: string; of: Completion; promptTokens: number }) {
   const { data } = useQuery(
     read(
@@ -154,7 +154,7 @@ function CostSoFar({ org, of, promptTokens }: { org: string; of: Completion; pro
   );
 }
 
-/** Milliseconds since the start, ten times a second while it runs. */
+/** Milliseconds since the start, updated ten times a second while it runs. */
 function useElapsed(of: Completion): number {
   const [now, setNow] = useState(0);
   const running = isRunning(of);
@@ -180,7 +180,7 @@ const Called = ({ of: { function: called } }: { of: ToolCall }) => (
   </Paper>
 );
 
-/** As it came where it is not JSON: half of it, or a model's slip. */
+/** Returns the text unchanged if it is not JSON: half a document, or a model's mistake. */
 function pretty(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json), null, 2);

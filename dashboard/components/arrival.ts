@@ -1,23 +1,25 @@
-// A page arrives once: what is below something that still loads comes with it, so that nothing that is seen moves. Later
-// questions hide nothing: what has been shown stays.
+// Shows a page at once when all its first answers have arrived: content below something that still loads waits for
+// it, so that nothing visible moves. Later loading hides nothing that has been shown.
 import { createContext, useContext, useLayoutEffect, useRef, useState } from "react";
 
-/** A page whose answers take longer than this is shown as far as it is. */
+/** After this time the page is shown as far as it has arrived. */
 const LONGEST_MS = 1_000;
 
-/** Says that something of the page loads; gives back what says that it came. */
+/** Registers something that loads; returns a function to call when it has arrived. */
 type Register = () => () => void;
 
-/** Around the content of a page. */
+/** Wraps the content of a page. */
 export const Arrival = createContext<Register>(() => () => undefined);
 
-/** For what stands in the place of something that loads. */
+/** For placeholders of something that loads. */
 export function useLoading(): void {
   const register = useContext(Arrival);
   useLayoutEffect(register, [register]);
 }
 
-/** Whether the page's first answers are still awaited, counted from its own first moment on; before it has begun they are. */
+/**
+ * True while the page's first answers are pending, counted from the page's own start; before it has begun, they are.
+ */
 export function useArrival(begun: boolean): { arriving: boolean; register: Register } {
   const [arriving, setArriving] = useState(true);
   const loading = useRef(0);
@@ -25,11 +27,11 @@ export function useArrival(begun: boolean): { arriving: boolean; register: Regis
     loading.current += 1;
     return () => {
       loading.current -= 1;
-      // What an answer brings may load something itself: it registers within the same commit.
+      // Arriving content may load something itself: it registers within the same commit.
       queueMicrotask(() => loading.current === 0 && setArriving(false));
     };
   });
-  // Whatever loads has registered by now: effects of children are before their parent's.
+  // Everything that loads has registered by now: effects of children run before their parent's.
   useLayoutEffect(() => {
     if (begun && loading.current === 0) setArriving(false);
   }, [begun]);

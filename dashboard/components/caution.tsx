@@ -1,4 +1,4 @@
-// What nobody should miss, and nothing has gone wrong yet: its sign is as dark as its words.
+// A notice that nobody should miss although nothing has gone wrong yet; its icon is as dark as its text.
 import { Alert } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Icon } from "./icon.tsx";

@@ -1,11 +1,11 @@
-// A change against the time before, in as many digits as say something.
+// Formats a change against the previous period, with as many digits as are meaningful.
 import { changeTexts as words } from "./texts.ts";
 
-/** Of `1602` percent more: `17`, grouped. */
+/** Turns `1602` percent more into the factor `17`, with digit grouping. */
 const timesOf = (more: string): string =>
   (BigInt(more) / 100n + 1n).toString().replaceAll(/\B(?=(\d{3})+$)/g, ",");
 
-/** `▲ 20.0 %`; from twice as much on whole percents, `▲ 419 %`; from ten times on how many times as much it is: `▲ 17 ×`. */
+/** `▲ 20.0 %`; whole percents from twice as much, `▲ 419 %`; a factor from ten times as much, `▲ 17 ×`. */
 export function changeText(percent: string | null): string {
   if (percent === null) return words.new;
   const size = percent.replace(/^[+-]/, "");

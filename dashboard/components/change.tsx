@@ -1,12 +1,13 @@
-// How an amount changed against the period before: an arrow and a figure; neither direction is good or bad by itself.
+// The change of an amount against the previous period: an arrow and a figure. Neither direction is marked as good or
+// bad.
 import { exactMoney } from "../format/money.ts";
 import { changeText } from "./change-text.ts";
 import { changeTexts as words } from "./texts.ts";
 
 interface ChangeProps {
-  /** With a sign, like `+20.0`; null where nothing came before. */
+  /** With a sign, like `+20.0`; null if there was nothing before. */
   percent: string | null;
-  /** What it was before, for the pointer. */
+  /** The previous value, for the tooltip. */
   before: string;
 }
 

@@ -1,5 +1,5 @@
-// Stacked bars over time; a chunk of its own, because the chart library is as large as everything else. Amounts become
-// floats here and only for the height of a bar: the table beside the chart has the digits.
+// Stacked bars over time, in a chunk of its own because the chart library is as large as everything else. Only here
+// amounts become floats, and only for the height of a bar: the table beside the chart has all digits.
 import { BarChart, ChartTooltip } from "@mantine/charts";
 import { ColorSwatch, Group, Text } from "@mantine/core";
 import { useResizeObserver } from "@mantine/hooks";
@@ -14,7 +14,7 @@ export interface Bucket {
   label: string;
   /** RFC 3339. */
   start: string;
-  /** One height per series; null where there is nothing to show, which is not zero. */
+  /** One height per series; null if there is nothing to show, which is not zero. */
   values: readonly (number | null)[];
 }
 
@@ -23,33 +23,33 @@ export interface Series {
   colour: string;
 }
 
-/** In pixels, with the space between: a line with its amount, a day or a clock, a digit of an amount. */
+/** Pixels needed, spacing included: for a line with its amount, a day or a time, a digit of an amount. */
 const ROOM = { line: 26, time: 64, digit: 7.5 } as const;
-/** What of a chart's height is below and above its bars. */
+/** The part of a chart's height above and below its bars. */
 const AROUND = 40;
-/** More would be read by nobody. */
+/** More lines would not be readable. */
 const LINES_AT_MOST = 5;
 const FORMATS: Record<Measured, (height: number) => string> = { money: formatHeight, count: shortCount };
 
 export interface ChartProps {
   buckets: readonly Bucket[];
-  /** How long each of them is. */
+  /** The length of each bucket. */
   bucket: "hour" | "day";
   series: readonly Series[];
-  /** Label of the bucket that is not over: hatched. */
+  /** Label of the current, incomplete bucket: hatched. */
   running?: string | undefined;
-  /** What a height is: it reads so at the axis and under the pointer. */
+  /** The unit of a height, on the axis and in the tooltip. */
   measured: Measured;
   height: number;
-  /** With the place of the series whose bar was clicked; null beside the bars. */
+  /** Called with the index of the clicked series; null if the click was beside the bars. */
   onPick?: ((label: string, series: number | null) => void) | undefined;
 }
 
-/** By its place: two series may have one name, and a name may be anything. */
+/** Keyed by index: two series may have the same name, and a name may be anything. */
 const keyOf = (index: number): string => `series${index}`;
 const placeOf = (key: string): number => Number(key.slice(keyOf(0).length - 1));
 
-/** As the library wants it: each height under the name of its series. */
+/** In the library's format: each height under the key of its series. */
 const barOf = ({ label, values }: Bucket) => ({
   label,
   isZero: values.some((value) => value !== null) && values.every((value) => (value ?? 0) === 0),
@@ -106,7 +106,7 @@ function Chart(props: ChartProps) {
           ),
         })}
         barChartProps={{
-          margin: { top: 4, right: 24, bottom: 0, left: 0 }, // right: half of the last day's words
+          margin: { top: 4, right: 24, bottom: 0, left: 0 }, // right: half of the last day's label
           ...(onPick !== undefined && {
             onClick: (state: { activeLabel?: string | number | undefined }) =>
               state.activeLabel !== undefined && onPick(String(state.activeLabel), null),
@@ -121,7 +121,10 @@ function Chart(props: ChartProps) {
   );
 }
 
-/** Drawn again for other bars, not for each answer and each change of the page around it: drawing is dear. */
+/**
+ * Rendered again only for other bars, not for each answer and each change of the page around it: rendering is
+ * expensive.
+ */
 export default memo(
   Chart,
   ({ buckets, series, ...before }, now) =>
@@ -133,7 +136,7 @@ export default memo(
     JSON.stringify([buckets, series]) === JSON.stringify([now.buckets, now.series]),
 );
 
-/** Below the chart, however many lines it takes: the height of the bars is theirs. */
+/** Placed below the chart, so that its lines do not reduce the height of the bars. */
 const Legend = ({ series }: Pick<ChartProps, "series">) => (
   <Group gap="xs" justify="flex-end" mt="xs" className="legend">
     {series.map(({ name, colour }) => (
@@ -151,7 +154,7 @@ const Legend = ({ series }: Pick<ChartProps, "series">) => (
   </Group>
 );
 
-/** The words at both axes, as many as there is room for; before the chart has a width, as for a narrow one. */
+/** The labels of both axes, as many as fit; until the width is known, as for a narrow chart. */
 function axesOf({ buckets, bucket, measured }: ChartProps, width: number, height: number) {
   const top = Math.max(
     0,
@@ -188,7 +191,7 @@ function axesOf({ buckets, bucket, measured }: ChartProps, width: number, height
 
 const THIN = 2;
 
-/** A bar; where all series came to zero, a thin line says that there was something. */
+/** A bar; if all series are zero, a thin line shows that there was something. */
 function Bar({ bar, first, mask }: { bar: BarShapeProps; first: boolean; mask: string | undefined }) {
   const { isZero } = bar.payload as { isZero: boolean };
   if (!isZero) return <Rectangle {...bar} {...(mask !== undefined && { mask })} />;

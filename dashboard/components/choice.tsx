@@ -1,4 +1,4 @@
-// A filter of which one value is always chosen; what stands in the address is read by the page's own shape.
+// A filter that always has a value; the page's own shape parses the one in the address.
 import { Select, type SelectProps } from "@mantine/core";
 import type { Filter } from "../filters.ts";
 import { chipOf, keptWhereWide } from "./filters.tsx";
@@ -7,11 +7,11 @@ interface ChoiceProps<Value extends string> extends Pick<SelectProps, "label" | 
   value: Value;
   of: Filter<Value>;
   set: (chosen: Value) => void;
-  /** Not what narrows the page, but how it is shown: folded away on phones alone. */
+  /** True if it changes how the page is shown, not what: it is hidden only on phones. */
   kept?: boolean;
 }
 
-/** A list is as wide as its words, not as the chip that opens it. */
+/** A list is as wide as its text, not as the chip that opens it. */
 export const FITTING = { width: "max-content", position: "bottom-start" } as const;
 
 export const Choice = <Value extends string>({ of, set, kept = false, ...shown }: ChoiceProps<Value>) => (

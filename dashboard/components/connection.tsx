@@ -1,5 +1,5 @@
-// The line of the shell while the gateway does not answer: what is on the screen stays, and everything is asked again once
-// it does.
+// The shell's notice while the gateway does not answer: the screen keeps its content, and everything is refetched
+// once the gateway answers again.
 import { Alert } from "@mantine/core";
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
@@ -10,13 +10,16 @@ import { shellTexts } from "./texts.ts";
 import { Icon } from "./icon.tsx";
 
 const AGAIN_MS = 3_000;
-/** Where one call of a page never gets an answer and the others do, it is away and back with each of them. */
+/**
+ * If one call of a page never gets an answer and the others do, the gateway seems to go away and return with each of
+ * them.
+ */
 const ALL_AGAIN_MS = 15_000;
 let allAskedAtMs = Number.NEGATIVE_INFINITY;
 
 function askAllAgain(client: QueryClient): void {
   const nowMs = Date.now();
-  if (allAskedAtMs > nowMs) return; // they will be
+  if (allAskedAtMs > nowMs) return; // they are being refetched already
   const waitMs = Math.max(0, allAskedAtMs + ALL_AGAIN_MS - nowMs);
   allAskedAtMs = nowMs + waitMs;
   setTimeout(() => void client.invalidateQueries(), waitMs);

@@ -1,5 +1,5 @@
-// Copies a text and says so, to the eye and to a screen reader. Where the browser forbids that, as over plain http, the text
-// stands there selected.
+// Copies a text and announces it visibly and to screen readers. If the browser forbids copying, as over plain http,
+// the text is shown selected.
 import { Button, Code, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 import { useEffect, useRef } from "react";

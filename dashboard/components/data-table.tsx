@@ -1,6 +1,6 @@
-// The one table: a link in the first cell, figures to the right with their points under each other, order by header, pages
-// by cursor; columns that have no room give way until they are asked for, those marked `always` stay. The order is in the
-// address, and so are the filters that can be cleared when nothing matches them.
+// The one table component: a link in the first cell, figures right-aligned by their decimal points, sorting by
+// header, paging by cursor. Columns that do not fit are folded until the reader asks for them; those marked `always`
+// stay. The order is in the address, and so are the filters, which can be cleared if nothing matches them.
 import { Button, Group, Paper, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useMergedRef, useResizeObserver } from "@mantine/hooks";
 import {
@@ -25,13 +25,13 @@ import { type Order, useOrder } from "./order.ts";
 export interface Column<Row> extends Foldable {
   title: string;
   cell: (row: Row) => ReactNode;
-  /** Figures stand on the right. */
+  /** Figures are right-aligned. */
   figures?: boolean;
-  /** On a narrow screen the first cell says it, too, and this column goes. */
+  /** On a narrow screen this column is hidden, because the first cell shows it, too. */
   saidFirst?: boolean;
-  /** Makes the header a button that orders the rows on screen by this. */
+  /** Makes the header a button that sorts the loaded rows by this. */
   order?: (row: Row) => string | number;
-  /** Below the rows: where a column has one, the table ends with a row of them. */
+  /** Below the rows: if any column has one, the table ends with a row of totals. */
   total?: ReactNode;
 }
 
@@ -40,24 +40,24 @@ interface DataTableProps<Row> {
   rows: readonly Row[];
   columns: readonly Column<Row>[];
   rowKey: (row: Row) => string;
-  /** An extra for the pointer; the first cell's link is the way for everybody. */
+  /** A shortcut for the mouse; the first cell's link is the accessible way. */
   onOpen?: (row: Row) => void;
-  /** Loads the next page; absent on the last. */
+  /** Loads the next page; missing on the last. */
   more?: { load: () => void; loading: boolean } | undefined;
-  /** Said where there are no rows; otherwise that there is nothing yet, or that nothing matches. */
+  /** Shown if there are no rows; default: that there is nothing yet, or that nothing matches. */
   none?: string;
-  /** One line for each row: what is longer is cut, and said whole on hover. */
+  /** One line per row: longer text is cut, and shown in full on hover. */
   dense?: boolean;
 }
 
-/** Titles of the columns that have given way. */
+/** Titles of the folded columns. */
 const Folded = createContext<ReadonlySet<string>>(new Set());
 
-/** In another cell: what a column says, while that one has given way. */
+/** Shows a folded column's content in another cell. */
 export const WhereFolded = ({ title, children }: { title: string; children: ReactNode }) =>
   use(Folded).has(title) ? children : null;
 
-/** Links are readable on it, in the dark, too. */
+/** Links stay readable on it, in dark mode, too. */
 const HOVERED = "light-dark(var(--mantine-color-gray-1), var(--mantine-color-dark-6))";
 
 export function DataTable<Row>({
@@ -86,7 +86,7 @@ export function DataTable<Row>({
       <div
         ref={box}
         className={dense ? "table-scroll dense" : "table-scroll"}
-        // Only what fits can have a head that stays: a box that scrolls sideways would keep it for itself.
+        // Only a table that fits can have a sticky head: in a box that scrolls sideways it would stick to the box.
         data-fits={width > 0 && wanted <= Math.ceil(width) ? "" : undefined}
         role="region"
         aria-label={label}
@@ -133,13 +133,13 @@ export function DataTable<Row>({
 
 interface MoreProps {
   rows: DataTableProps<never>["more"];
-  /** How many rows are in an order that is not the server's, while it has further ones. */
+  /** The number of rows in an order other than the server's, while the server has more rows. */
   ordered: number | null;
-  /** Those that have given way, and whether they are shown all the same. */
+  /** The number of folded columns, and whether they are shown anyway. */
   columns: { folded: number; unfolded: boolean; unfold: (shown: boolean) => void } | null;
 }
 
-/** Of what is not on screen: the next rows, the columns that have no room. */
+/** Offers what is not on screen: the next rows, the folded columns. */
 function More({ rows, ordered, columns }: MoreProps) {
   if (rows === undefined && columns === null) return null;
   return (
@@ -182,11 +182,11 @@ const Totals = <Row,>({ columns, classes }: Pick<RowsProps<Row>, "columns" | "cl
 
 interface RowsProps<Row> extends Pick<DataTableProps<Row>, "rows" | "columns" | "rowKey"> {
   classes: readonly string[];
-  /** The same at every drawing, or absent. */
+  /** A stable reference, or missing. */
   onOpen: ((row: Row) => void) | undefined;
 }
 
-/** Drawn again when rows, columns or what is folded are others: not for a drawer that opens beside them. */
+/** Rendered again only if rows, columns or folding change: not for a drawer that opens beside them. */
 const Rows = memo(
   RowsOf,
   (before, now) =>
@@ -261,13 +261,13 @@ function Head<Row>({
 
 const NONE: readonly number[] = [];
 
-/** Of the columns at these places; the same set as long as the titles are the same. */
+/** The titles of the columns at these indexes; the same set as long as the titles are the same. */
 function useTitles<Row>(columns: readonly Column<Row>[], places: readonly number[]): ReadonlySet<string> {
   const titles = JSON.stringify(places.map((at) => columns[at]?.title));
   return useMemo(() => new Set(JSON.parse(titles) as string[]), [titles]);
 }
 
-/** The same function at every drawing, which does what the latest one does; absent where there is none. */
+/** A stable function that calls the latest `act`; undefined if there is none. */
 function useSame<Row>(act: ((row: Row) => void) | undefined): ((row: Row) => void) | undefined {
   const latest = useRef(act);
   useLayoutEffect(() => {
@@ -280,7 +280,7 @@ function useSame<Row>(act: ((row: Row) => void) | undefined): ((row: Row) => voi
 const cellClass = <Row,>({ figures, saidFirst }: Column<Row>, isFolded: boolean): string =>
   `${figures ? "figures" : ""} ${saidFirst ? "wide-only" : ""} ${isFolded ? "folded" : ""}`.trim();
 
-/** How wide the fractions of a column are, as `useFitted` found. */
+/** The width of a column's fractions, as `useFitted` measured it. */
 const fractionOf = (at: number): CSSProperties =>
   ({ "--fraction": `var(--fraction-${at})` }) as CSSProperties;
 

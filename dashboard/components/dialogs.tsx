@@ -1,5 +1,5 @@
-// Dialogs that change something, in one frame: a form, and a question that is confirmed. The button carries the verb;
-// where an act cannot be undone, the focus starts on Cancel.
+// The frame of dialogs that change something: a form, and a confirmation. The button carries the verb; if an action
+// cannot be undone, the focus starts on Cancel.
 import { Alert, Button, Group, Modal, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { looksAlike } from "../../src/domain/visible-text.ts";
@@ -22,9 +22,9 @@ interface FrameProps {
 }
 
 interface FormDialogProps extends FrameProps {
-  /** The act is done: nothing is left to cancel. */
+  /** The action is done: nothing is left to cancel. */
   done?: boolean;
-  /** Of the row as it is now, where somebody else was faster; the button then saves anyway. */
+  /** The current row, if someone else changed it first; the button then saves anyway. */
   now?: readonly Fact[] | null;
 }
 
@@ -36,19 +36,22 @@ export const FormDialog = ({ now = null, action, children, ...frame }: FormDialo
 );
 
 interface ConfirmDialogProps extends Omit<FrameProps, "onSubmit" | "disabled" | "size"> {
-  /** Takes the reason that was typed, trimmed; blank where none is asked for. */
+  /** Gets the typed reason, trimmed; blank if none is asked for. */
   onConfirm: (reason: string) => void;
-  /** What has to be typed, where a slip would cost much; `id` does, too, as a name may be hard to type. */
+  /**
+   * What has to be typed before an action that is costly if done by mistake; the `id` is accepted, too, because a
+   * name may be hard to type.
+   */
   name?: string;
   id?: string;
-  /** What `name` is, where it is no name. */
+  /** What to call `name`, if it is not a name. */
   typeName?: string;
   reason?: { label: string; maxLength: number; needed?: boolean };
-  /** It takes nothing away: the button is not red, and has the focus' turn like any other. */
+  /** It takes nothing away: the button is not red, and gets the focus in its normal turn. */
   calm?: boolean;
 }
 
-/** The one way to ask once more before something happens: what follows from it, then what has to be typed, if anything. */
+/** The one dialog for confirming an action: the consequences, then what has to be typed, if anything. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const {
     onConfirm,
@@ -122,7 +125,7 @@ const Warning = ({ children }: { children: ReactNode }) => (
   </Alert>
 );
 
-/** In the place of the buttons, before what was typed is lost. */
+/** Replaces the buttons before typed input is lost. */
 const Lose = ({ onClose, onStay }: { onClose: () => void; onStay: () => void }) => (
   <Group justify="space-between" gap="xs" role="alert">
     <Text size="sm">{dialogTexts.lose}</Text>
@@ -140,7 +143,7 @@ const Lose = ({ onClose, onStay }: { onClose: () => void; onStay: () => void }) 
 interface Manner {
   danger?: boolean;
   done?: boolean;
-  /** What went wrong is told by somebody else. */
+  /** The error is shown elsewhere. */
   quiet?: boolean;
 }
 
@@ -150,7 +153,7 @@ function Frame(props: FrameProps & Manner) {
   const [changed, setChanged] = useState(false);
   const [asking, setAsking] = useState(false);
   useFocusBack();
-  // Escape and the cross are a slip as often as they are meant; Cancel says what it does.
+  // Escape and the close button are often hit by accident; Cancel is explicit.
   const leave = (): void => {
     if (changed && !danger && !done) setAsking(!asking);
     else onClose();

@@ -1,5 +1,5 @@
-// A table is drawn from its beginning: the rows that fill a screen first, those below it when these are painted. A hundred rows
-// are some thousand cells, and whatever else the page shows would wait for them.
+// Renders a table in two steps: first the rows that fill a screen, then the rest once these are painted. A hundred
+// rows are about a thousand cells, and the rest of the page would have to wait for them.
 import { startTransition, useEffect, useState } from "react";
 
 /** As many as a page with a chart above its table shows. */
@@ -9,7 +9,7 @@ export function useDrawnRows<Row>(rows: readonly Row[]): { drawn: readonly Row[]
   const [begun, begin] = useState(rows.length <= FIRST_ROWS);
   useEffect(() => {
     if (begun) return undefined;
-    // After the frame that shows the first ones: an effect alone may come before it.
+    // After the frame that shows the first ones: an effect alone may run before it.
     const next = requestAnimationFrame(() => startTransition(() => begin(true)));
     return () => cancelAnimationFrame(next);
   }, [begun]);

@@ -1,4 +1,4 @@
-// What the kinds of ledger entries are called, on every page that shows one.
+// The names of the kinds of ledger entries, on every page that shows one.
 export const entryKindNames = {
   hold: "hold",
   lower: "hold lowered",

@@ -1,5 +1,6 @@
-// A chart with its table beside it: the same data, one switch, and a sentence for those who see neither. Until the chart
-// has arrived its place is kept, so that nothing below it moves, and its table is there for whoever reads without seeing.
+// A chart and its table with the same data, one switch, and a summary sentence for those who can see neither. Until
+// the chart has loaded, its place is reserved, so that nothing below it moves, and its table is there for screen
+// readers.
 import { Box, Group, Paper, SegmentedControl, Skeleton, Text, Title, VisuallyHidden } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useLayoutEffect, useRef, useState } from "react";
 import { loadPart } from "../load-part.ts";
@@ -10,7 +11,7 @@ const Chart = lazy(() => loadPart(() => import("./chart.tsx")));
 /** One line of names below a chart of several series. */
 const LEGEND_HEIGHT = 34;
 
-/** Of a chart that is told none. */
+/** The default height of a chart. */
 const USUAL_HEIGHT = 260;
 
 interface FigureProps extends Omit<ChartProps, "height"> {
@@ -27,7 +28,7 @@ export function Figure({ title, summary, table, height = USUAL_HEIGHT, onPick, .
   useLayoutEffect(() => {
     latest.current = onPick;
   });
-  // The same at every drawing: a chart is not drawn again for what a click on it would do now.
+  // A stable reference: the chart is not rendered again when only the click handler changes.
   const [pick] = useState(
     () =>
       (...picked: Parameters<NonNullable<typeof onPick>>) =>

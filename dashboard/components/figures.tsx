@@ -1,9 +1,9 @@
-// Money and times as figures: short on the page, exact on hover and in copies.
+// Money and times as figures: short on the page, exact in the tooltip and in copies.
 import { exactMoney, formatMoney } from "../format/money.ts";
 import { formatLocalTime, formatTime, localTime, relativeTime } from "../format/time.ts";
 import { useTimeDisplay } from "../time-display.ts";
 
-/** So many characters of an amount stand in a tile at its full size. */
+/** An amount of at most so many characters fits in a tile at full size. */
 const USUAL_LENGTH = 11;
 
 export function Money({ usd }: { usd: string }) {
@@ -15,14 +15,14 @@ export function Money({ usd }: { usd: string }) {
   );
 }
 
-/** Every digit, for arithmetic that has to add up in front of the reader. */
+/** All digits, where the reader must be able to add figures up. */
 export const ExactMoney = ({ usd }: { usd: string }) => (
   <span className="figures">
     <Amount printed={exactMoney(usd)} />
   </span>
 );
 
-/** In tables the fractions of a column have one width, so that the points stand under each other. */
+/** In tables the fractions of a column have one width, so that the decimal points are aligned. */
 function Amount({ printed }: { printed: string }) {
   const point = printed.lastIndexOf(".");
   if (point === -1) return printed;
@@ -34,7 +34,7 @@ function Amount({ printed }: { printed: string }) {
   );
 }
 
-/** In the zone that the reader chose; the other one is in the tooltip. */
+/** In the reader's chosen zone; the other one is in the tooltip. */
 export function Time({ at }: { at: string }) {
   const local = useTimeDisplay() === "local";
   return (
@@ -44,7 +44,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** A line ends between them, where it has to. */
+/** If a line break is needed, it goes between the day and the time. */
 function DayAndClock({ printed }: { printed: string }) {
   const clock = printed.search(/\d\d:/);
   if (clock === -1) return printed;
@@ -55,7 +55,7 @@ function DayAndClock({ printed }: { printed: string }) {
   );
 }
 
-/** `3 min ago`, with the whole time on hover. */
+/** `3 min ago`, with the full time in the tooltip. */
 export const Ago = ({ at, never = "never" }: { at: string | null; never?: string }) =>
   at === null ? (
     <span>{never}</span>

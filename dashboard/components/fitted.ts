@@ -1,16 +1,17 @@
-// A table that fits: before it is painted, which of its columns have no room, and how wide the fractions of its amounts are.
+// Fits a table to its width before it is painted: decides which columns do not fit, and how wide the fractions of its
+// amounts are.
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { type Foldable, foldedOf } from "./folded.ts";
 
 interface Fitted {
   table: RefObject<HTMLTableElement | null>;
-  /** Places of the columns that have no room. */
+  /** Indexes of the columns that do not fit. */
   folded: readonly number[];
 }
 
 const NONE: readonly number[] = [];
 
-/** Measured anew when rows, columns or the width of the page are others. */
+/** Measured again when rows, columns or the page's width change. */
 export function useFitted(
   columns: readonly (Foldable & { title: string })[],
   rows: readonly unknown[],
@@ -24,7 +25,7 @@ export function useFitted(
   useLayoutEffect(() => {
     const { current } = table;
     const before = measured.current;
-    // What the box tells of its width comes after the table was measured in it, and is mostly no news.
+    // The box reports its width after the table was measured in it, and usually nothing has changed.
     const sameRoom = width === 0 || Math.round(width) === before?.room;
     if (sameRoom && before?.titles === titles && sameRows(before.rows, rows)) return;
     const room = current?.parentElement?.clientWidth ?? 0;
@@ -32,7 +33,7 @@ export function useFitted(
     measured.current = { rows, titles, room };
     const scrolled = current.parentElement?.scrollLeft ?? 0;
     current.dataset["measured"] = "";
-    alignAmounts(current); // first: a column of amounts is as wide as they are under each other
+    alignAmounts(current); // first: a column of amounts is as wide as they are when aligned
     const widths = { natural: widthsAt(current, "max-content"), least: widthsAt(current, "min-content") };
     current.style.width = "";
     delete current.dataset["measured"];
@@ -49,7 +50,7 @@ interface Measured {
   room: number;
 }
 
-/** Kept answers keep their rows: a list that was filtered anew is the same one where all of its rows are. */
+/** Cached answers keep their row objects: a filtered list is unchanged if all of its rows are the same. */
 export const sameRows = (before: readonly unknown[], now: readonly unknown[]): boolean =>
   before === now || (before.length === now.length && before.every((row, at) => row === now[at]));
 
@@ -59,8 +60,8 @@ function widthsAt(table: HTMLTableElement, width: "max-content" | "min-content")
 }
 
 /**
- * The fractions of a column are as wide as its longest one, so that the points stand under each other; not where a cell has
- * more than one amount.
+ * Gives the fractions of a column the width of the longest, so that the decimal points are aligned; skips columns
+ * with several amounts per cell.
  */
 function alignAmounts(table: HTMLTableElement): void {
   for (let at = 0; at < (table.tHead?.rows[0]?.cells.length ?? 0); at++)
@@ -74,8 +75,8 @@ function alignAmounts(table: HTMLTableElement): void {
     widths.set(cell.cellIndex, Math.max(width, widths.get(cell.cellIndex) ?? 0));
     last = cell;
   }
-  // Undrawn while they are told: a width that there was not before was measured as none by Chromium.
-  // Its frame stays as high, so that no reader is scrolled away.
+  // Hidden while the widths are set: Chromium measured a width that was not there before as zero. The frame keeps its
+  // height, so that the page does not scroll.
   const frame = table.parentElement;
   if (frame !== null) frame.style.minHeight = `${frame.offsetHeight}px`;
   table.style.display = "none";

@@ -1,11 +1,11 @@
-// Which columns of a table stay where there is no room for all: measured on the page, decided here. Pure.
+// Decides which columns of a table stay if not all fit, from widths measured on the page. Pure.
 
 export interface Foldable {
-  /** Kept however narrow the screen is: what the row is, and its amount. */
+  /** Kept however narrow the screen is: the column that identifies the row, and its amount. */
   always?: boolean;
-  /** Only where there is room for more than what matters. */
+  /** Shown only if there is room for more than the essentials. */
   wider?: boolean;
-  /** Buttons say themselves what they do: the title is for screen readers only. */
+  /** A column of buttons, which need no visible title: it is for screen readers only. */
   acts?: boolean;
 }
 
@@ -17,17 +17,18 @@ export interface Widths {
   least: readonly number[];
 }
 
-/** What its rows are may ask for as much of a table, and for no more than these pixels. */
+/** The identifying column may take up to this share of a table, and no more than this many pixels. */
 const FIRST = 0.4;
 const FIRST_AT_MOST = 160;
 
 /**
- * The places of columns that have no room: of those that are `wider` the last ones first, until all stand on one line; then of
- * the others that need not stay, until no word is broken; those come back that have room beside what stays. The first always stays.
+ * The indexes of the columns that do not fit. First drops `wider` columns from the last on until every row fits on
+ * one line, then other droppable columns until no word is broken; then brings back those that fit beside the rest.
+ * The first column always stays.
  */
 export function foldedOf(columns: readonly Foldable[], { natural, least }: Widths, room: number): number[] {
   const folded = new Set<number>();
-  // What the row is does not shrink to one word a line: others go first.
+  // The identifying column does not shrink to one word per line: others are dropped first.
   const kept = least.map((width, at) =>
     at === 0 ? Math.max(width, Math.min(natural[0] ?? 0, room * FIRST, FIRST_AT_MOST)) : width,
   );
@@ -37,7 +38,7 @@ export function foldedOf(columns: readonly Foldable[], { natural, least }: Width
       const column = columns[at];
       if (column !== undefined && may(column)) folded.add(at);
     }
-    // What went for a wide one may have room again.
+    // A column dropped because of a wide one may fit again.
     for (const at of [...folded].toSorted((a, b) => a - b))
       if (may(columns[at] ?? {}) && wanted() + (widths[at] ?? 0) <= room) folded.delete(at);
   };

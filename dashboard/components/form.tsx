@@ -1,5 +1,5 @@
-// The one form, in a dialog or on a page: its fields, what went wrong below them, its buttons last. The browser submits it; a
-// submit button that is disabled keeps Enter from it, too.
+// The one form component, in a dialog or on a page: its fields, the error below them, its buttons last. The browser
+// submits it; a disabled submit button also blocks Enter.
 import { Stack } from "@mantine/core";
 import { type FormEvent, type MouseEvent, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client.ts";
@@ -9,9 +9,9 @@ interface FormProps {
   onSubmit: () => void;
   /** Something in it was typed or chosen. */
   onChanged?: () => void;
-  /** Of what was sent last; null or undefined while there is none. */
+  /** The error of the last submission; null or undefined if there is none. */
   error: unknown;
-  /** The buttons; on a line with its only field, they stand beside it instead. */
+  /** The buttons; beside the field if it is the only one of a one-line form. */
   actions?: ReactNode;
   gap?: "sm" | "md";
   maw?: number;
@@ -23,7 +23,7 @@ export function Form({ onSubmit, onChanged, error, actions, gap = "md", maw, chi
     event.preventDefault();
     onSubmit();
   };
-  // An option stands in a list of its own, below the form for React alone.
+  // The DOM has an option in a list outside the form; only React has it below the form.
   const chosen = ({ target }: MouseEvent): void => {
     if (target instanceof Element && target.closest('[role="option"]') !== null) onChanged?.();
   };
@@ -38,7 +38,7 @@ export function Form({ onSubmit, onChanged, error, actions, gap = "md", maw, chi
   );
 }
 
-/** What went wrong with a form or another part with `data-fields`: the API's names of fields are said as their labels. */
+/** Shows the error of a form or of another part with `data-fields`; replaces the API's field names by their labels. */
 export function FormFailure({ error }: { error: unknown }) {
   const place = useRef<HTMLDivElement>(null);
   const [said, say] = useState(error);
@@ -59,7 +59,7 @@ function inLabels(error: ApiError, fields: readonly Element[]): ApiError {
     const name = field.getAttribute("data-field") ?? "";
     const label = labelOf(field);
     if (label === "") continue;
-    // A name of one word may be a word of the sentence, too: it is the field's where it begins it.
+    // A one-word name may also be a plain word of the sentence: it counts as the field only at the start.
     const named = name.includes("_") ? new RegExp(`\\b${name}\\b`, "g") : new RegExp(`^${name}(?=:? )`);
     message = message.replace(named, `“${label}”`);
   }

@@ -1,4 +1,5 @@
-// The icons, drawn here: one stroke, 24 units, no font and no other host. Always beside a word, so hidden from readers.
+// The icons, drawn inline: one stroke, 24 units, no font and no other host. Always beside a text, so hidden from
+// screen readers.
 
 const SHAPES = {
   overview: "M4 13h6V4H4zM14 20h6v-9h-6zM4 20h6v-3H4zM14 7h6V4h-6z",

@@ -1,4 +1,4 @@
-// Choosing one of an organization's keys.
+// A select for one of an organization's keys.
 import { useQuery } from "@tanstack/react-query";
 import { keyQuery } from "../api/key.ts";
 import { read } from "../api/read.ts";
@@ -10,9 +10,9 @@ type Key = Row<"GET /orgs/{org}/keys">;
 
 interface KeySelectProps extends ChooserProps {
   org: string;
-  /** Which of its keys; all of them where it is left out. */
+  /** Only keys in this state; default: all. */
   state?: Asked<"GET /orgs/{org}/keys">["state"];
-  /** What it is called in the list; its name otherwise. */
+  /** The label in the list; default: the key's name. */
   called?: (key: Key) => string;
   inForm?: boolean;
 }
@@ -23,7 +23,7 @@ export function KeySelect({ org, state, called = nameOf, ...props }: KeySelectPr
   const optionOf = (key: Key): Option => ({ value: key.id, label: called(key) });
   const { data, isSuccess } = useQuery(keyQuery(org, props.value));
   const asItIs = data && optionOf(data);
-  // What stands in the address can be chosen, too: a key that went.
+  // Includes the key in the address even if it no longer exists.
   const chosen =
     asItIs ?? (props.value === "" || !isSuccess ? undefined : { value: props.value, label: props.value });
   const typed = useTyped(chosen);

@@ -1,5 +1,5 @@
-// The one time a link with a token is shown: an invitation or a reset. It lives in the state of the page that made it
-// and here, nowhere else.
+// Shows a link with a token, once: an invitation or a reset. The link is kept only in the state of the page that made
+// it and in this dialog.
 import { Button, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { linkTexts, secretTexts } from "./texts.ts";
@@ -9,17 +9,17 @@ import { AskBeforeLeaving, ShownOnce } from "./shown-once.tsx";
 
 export interface ShownLink {
   title: string;
-  /** Null when the same form had shown it before. */
+  /** Null if the same form has already shown it. */
   link: string | null;
   expiresAt: string;
-  /** What came of its mail; absent or null where the gateway sends none. */
+  /** The state of its email; missing or null if the gateway sends none. */
   mail?: Answer<"POST /orgs/{org}/invitations">["mail"];
 }
 
 interface LinkDialogProps {
   shown: ShownLink | null;
   onClose: () => void;
-  /** What to do with it, where no mail was sent. */
+  /** What to do with the link if no email was sent. */
   children: ReactNode;
 }
 

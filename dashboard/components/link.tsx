@@ -18,14 +18,17 @@ const PlainTile = (props: AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<
 
 export const Link = createLink(PlainAnchor);
 export const ButtonLink = createLink(PlainButton);
-/** To a file that the gateway makes: where it is refused, or nothing answers, the page stays. */
+/** A link to a file that the gateway makes: on a refusal, or without an answer, the page stays. */
 export const FileLink = ({ to, ...props }: ButtonProps & { to: string; children: ReactNode }) => (
   <Button component="a" href={to} download variant="default" {...props} />
 );
-/** An anchor without a look of its own. */
+/** An unstyled anchor. */
 export const BareLink = createLink(PlainTile);
 
-/** Of many in a table: it does not follow the address, so that none of them is drawn again when that changes. */
+/**
+ * For the many links of a table: it does not depend on the address, so that it is not rendered again when that
+ * changes.
+ */
 export const QuietLink = (to: { href: string; open: () => void; children: ReactNode }) => (
   <Anchor
     href={to.href}
@@ -41,6 +44,6 @@ export const QuietLink = (to: { href: string; open: () => void; children: ReactN
   </Anchor>
 );
 
-/** A click that asks for no tab, no window and no download. */
+/** True for a click that asks for no tab, no window and no download. */
 const isPlain = ({ button, metaKey, ctrlKey, shiftKey, altKey }: MouseEvent): boolean =>
   button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;

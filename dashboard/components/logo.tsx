@@ -1,4 +1,4 @@
-// The name with its gate.
+// The product's name and its logo, a gate.
 import { Group, Text } from "@mantine/core";
 import { shellTexts } from "./texts.ts";
 

@@ -1,5 +1,5 @@
-// Somebody else was faster: what a form shows instead of a failure. The row as it is now stands beside what was typed, and
-// saving anyway is a change of that row, so that nothing is overwritten that was not on the screen.
+// What a form shows if someone else saved first. It shows the current row beside what was typed, and saving anyway
+// changes that row, so that nothing is overwritten that was not on the screen.
 import { Alert, List, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ApiError } from "../api/client.ts";
@@ -7,7 +7,7 @@ import { meanwhileTexts as words } from "./texts.ts";
 import type { Mutation } from "../api/change.ts";
 import { Icon } from "./icon.tsx";
 
-/** What a field is called, and its present value. */
+/** A field's label and its current value. */
 export type Fact = readonly [label: string, value: ReactNode];
 
 interface Versioned {
@@ -15,13 +15,13 @@ interface Versioned {
 }
 
 interface Tried<Row> {
-  /** Whose version the next try names. */
+  /** The version that the next attempt names. */
   on: Row;
-  /** Somebody else was faster; `on` is what they made of it. */
+  /** True if someone else saved first; `on` is the row they left. */
   late: boolean;
 }
 
-/** `of` is the row as the form was filled in from it, `present` as the server shows it now. */
+/** `of` is the row that the form was filled in from, `present` the row as the server has it now. */
 export function sinceOpened<Row extends Versioned>(
   { error }: Mutation,
   of: Row,

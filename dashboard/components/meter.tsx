@@ -1,4 +1,4 @@
-// How much of a limit is used, as a bar with its figures beside it; the bar never says it alone.
+// The used part of a limit, as a bar with its figures beside it: the bar never carries the information alone.
 import { Progress } from "@mantine/core";
 
 export const Meter = ({ percent, label }: { percent: number; label: string }) => (

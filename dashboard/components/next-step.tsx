@@ -1,4 +1,4 @@
-// What to do about a refusal: where the credits, the very key or the very model are.
+// What to do about a refusal: a link to the credits, the key or the model concerned.
 import { useContext } from "react";
 import { ABOUT_KEY } from "../../src/domain/refusal-concerns.ts";
 import { MembershipContext } from "../membership.tsx";
@@ -15,7 +15,7 @@ export interface Concern {
 
 interface Way {
   page: OrganizationPage;
-  /** The page of this key, of those of keys. */
+  /** The id of the key, on pages about keys. */
   key?: string;
   label: string;
   search?: Record<string, string>;
@@ -37,7 +37,7 @@ const theModel = ({ model }: Concern): Way =>
 const NEXT: Record<string, (of: Concern) => Way | undefined> = {
   insufficient_credits: billing,
   paid_workspace_required: billing,
-  rate_limit_exceeded: (of) => (of.key ? theKey(of) : undefined), // else it is about the page itself
+  rate_limit_exceeded: (of) => (of.key ? theKey(of) : undefined), // otherwise it is about the page itself
   research_entitlement_required: research,
   model_not_found: ({ org }) => theModel({ org }),
   context_length_exceeded: theModel,
@@ -54,7 +54,7 @@ const wayOf = (code: string): ((of: Concern) => Way | undefined) | undefined =>
 interface NextStepProps {
   code: string;
   of: Concern;
-  /** The one act that most come for. */
+  /** The page's primary action. */
   main?: boolean;
 }
 

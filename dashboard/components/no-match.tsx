@@ -1,4 +1,4 @@
-// What a list says that has nothing to show, and the way out of the filters that nothing matches.
+// The text of an empty list, and a button that clears filters that match nothing.
 import { Button, Stack, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -11,7 +11,7 @@ export const Sentence = ({ children }: { children: ReactNode }) => (
   </Text>
 );
 
-/** Where nothing is filtered there is nothing yet. */
+/** Without filters: that there is nothing yet. */
 export function NoMatch() {
   const { [SORT]: _, ...filters }: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();

@@ -1,10 +1,10 @@
-// The invitations that nobody has taken yet, of an organization or of operators.
+// The open invitations, of an organization or of operators.
 import { Text } from "@mantine/core";
 import { type Column, DataTable } from "./data-table.tsx";
 
 interface OpenInvitationsProps<Invitation> {
   label: string;
-  /** What stands there when all were taken, withdrawn or have ended. */
+  /** The text if no invitation is open. */
   none: string;
   invitations: Invitation[];
   columns: Column<Invitation>[];

@@ -1,13 +1,14 @@
-// The focus goes back to where a dialog was opened. Mantine's own dialogs do that when `opened` turns false; ours are most often
-// taken away as they are, the second of a chain was opened where the first one stood, and a row may go with what was done.
+// Returns the focus to where a dialog was opened. Mantine's own dialogs do that when `opened` turns false, but ours
+// are mostly unmounted while open, the second dialog of a chain was opened from the first, and the row with the
+// button may be gone after the action.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
 /** After the dialog's own attempt. */
 const AFTER_MS = 50;
-/** How long a row may take to go with its button, which has the focus again. */
+/** How long a row may take to disappear together with its button, which has the focus again. */
 const GONE_WITHIN_MS = 10_000;
 
-/** For what gives it back by itself, where it is closed without going elsewhere. */
+/** For a component that returns the focus itself if it is closed without navigation. */
 export function useOpener(open: boolean): () => void {
   const opener = useRef<Element | null>(null);
   useEffect(() => {
@@ -19,12 +20,12 @@ export function useOpener(open: boolean): () => void {
   }, []);
 }
 
-/** Of the dialogs that are open, or were a moment ago; what opened one that follows on another opened both. */
+/** The openers of the dialogs that are open or were a moment ago; a follow-up dialog has the opener of the first. */
 const openers: { at: Element }[] = [];
 
-/** While a dialog is there, or while this is true of one that stays. */
+/** While a dialog is mounted, or, for one that stays mounted, while this is true. */
 export function useFocusBack(open = true): void {
-  // Before it is there: the menu in which it was chosen goes as it comes.
+  // Taken before the dialog appears, because the menu that opened it disappears then.
   const [first] = useState(() => (open ? openerOf(document.activeElement) : null));
   useLayoutEffect(() => {
     if (!open) return;
@@ -40,20 +41,20 @@ export function useFocusBack(open = true): void {
   }, [open, first]);
 }
 
-/** For a dialog that is written down where it opens. */
+/** For a dialog that is rendered inline. */
 export function FocusBack(): null {
   useFocusBack();
   return null;
 }
 
-/** What is chosen in a menu goes with it: the menu's button stays. */
+/** For a menu item, which disappears with its menu, the menu's button. */
 function openerOf(active: Element | null): Element | null {
   const button = active?.closest('[role="menu"]')?.getAttribute("aria-labelledby");
   const opener = button ? document.getElementById(button) : active;
   return opener === document.body ? null : opener;
 }
 
-/** Nowhere, or still in a dialog that goes away. */
+/** The focus is nowhere, or still in a dialog that is closing. */
 const isLost = (active: Element | null): boolean =>
   active === null || active === document.body || active.closest('[role="dialog"], [role="menu"]') !== null;
 

@@ -1,4 +1,4 @@
-// The order of a table's rows, as the address has it: `sort=name` upwards, `sort=-name` downwards.
+// The order of a table's rows, as in the address: `sort=name` ascending, `sort=-name` descending.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 
 export const SORT = "sort";
@@ -13,9 +13,9 @@ export interface Order {
   down: boolean;
 }
 
-/** The order and what a click on a header does: down, then up, then as the server has it. */
+/** Returns the order, and a function for a click on a header: descending, then ascending, then the server's order. */
 export function useOrder(columns: readonly Sortable[]): [Order | null, (title: string) => void] {
-  // Of the address only this: a table is not drawn again when something else in it changes.
+  // Selects only this parameter: the table is not rendered again when the rest of the address changes.
   const sort: unknown = useSearch({
     strict: false,
     select: (search) => (search as Record<string, unknown>)[SORT],

@@ -2,17 +2,9 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../api/read.ts";
-
-/** Ids of organizations that share their name with another one. */
-export type Namesakes = ReadonlySet<string>;
+import type { Namesakes } from "../format/namesakes.ts";
 
 const NONE: Namesakes = new Set();
-
-/** Among those that a person belongs to. */
-export function namesakesOf(organizations: readonly { id: string; name: string }[]): Namesakes {
-  const byName = Map.groupBy(organizations, ({ name }) => name.trim().toLowerCase());
-  return new Set([...byName.values()].flatMap((all) => (all.length > 1 ? all.map(({ id }) => id) : [])));
-}
 
 /** Among all that there are, for operators. Empty until it is known, and while `enabled` is false. */
 export function useNamesakes(enabled = true): Namesakes {

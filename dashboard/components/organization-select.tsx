@@ -1,4 +1,4 @@
-// Choosing one of all organizations: in a form, and as what narrows a page.
+// A select for one of all organizations: in a form, and as a page's filter.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { organizationQuery } from "../api/organization.ts";
 import { readPages } from "../api/read.ts";
@@ -29,7 +29,7 @@ export function OrganizationSelect(props: ChooserProps) {
   );
 }
 
-/** On the pages of operators, of the rows of one alone. */
+/** On operator pages: shows only the rows of one organization. */
 export const OrganizationFilter = ({ value, set }: { value: string; set: (org: string) => void }) => (
   <OrganizationSelect
     label={tableTexts.organization}

@@ -1,4 +1,4 @@
-// A way to another page of the organization; none for somebody whom that page would refuse.
+// A link to another page of the organization; not shown to a person who may not see that page.
 import type { ButtonProps } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useMembership } from "../membership.tsx";

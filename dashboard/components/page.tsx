@@ -1,4 +1,4 @@
-// The frame of every page: title of the tab, one heading that takes the focus after navigation, actions beside it.
+// The frame of every page: the tab's title, one heading that takes the focus after navigation, actions beside it.
 import { Alert, Box, Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useDeferredValue, useLayoutEffect, useRef } from "react";
@@ -8,12 +8,13 @@ import { pageTexts } from "./texts.ts";
 
 export function Page({ title, above, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // With the page itself: an effect after the paint could take the focus back from whoever moved it already.
+  // Runs with the page's own commit: an effect after the paint could steal the focus from an element that has it
+  // already.
   useLayoutEffect(() => {
     document.title = `${title} · Tollgate`;
     heading.current?.focus({ preventScroll: true });
   }, [title]);
-  // The heading answers the click; what is below it is made afterwards, in pieces between which the browser paints.
+  // The heading is rendered at once; the content below it follows in pieces between which the browser paints.
   const begun = useDeferredValue(true, false);
   const { arriving, register } = useArrival(begun);
   return (
@@ -38,7 +39,7 @@ export function Page({ title, above, lead, actions, children }: PageProps) {
   );
 }
 
-/** Filters of the address that are none: the page shows something else than was asked for. */
+/** Tells that the address has invalid filter values, so that the page shows something else than was asked for. */
 function Fallen() {
   const fallen = useFallen();
   const navigate = useNavigate();
@@ -70,19 +71,19 @@ function Fallen() {
   );
 }
 
-/** Of a value that somebody else may have written. */
+/** The value may have been written by anyone. */
 const SHOWN_LENGTH = 60;
 
 interface PageProps {
   title: string;
-  /** The way back to what it is one of. */
+  /** The link back to the list that this page belongs to. */
   above?: ReactNode;
   lead?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** A titled part of a page. */
+/** A section of a page with a title. */
 export const Section = ({
   title,
   actions,

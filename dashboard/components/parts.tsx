@@ -1,5 +1,5 @@
-// A name that is made of parts, like a code or a route: where it does not fit on a line, it is broken between them, a part that is
-// longer than a line of a table ends in an ellipsis, and what is read, copied and looked for stays the same text.
+// A name made of parts, such as a code or a route: if it does not fit on a line, it is broken between parts. A part
+// longer than a table's line ends in an ellipsis. The text that is read, copied and searched stays the same.
 import { Fragment } from "react";
 
 const BETWEEN = /(?<=[_@/:.])/;

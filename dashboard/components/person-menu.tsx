@@ -1,4 +1,4 @@
-// Who is signed in: name, theme, the other area, the way out.
+// The menu of the signed-in person: name, theme, the other area, sign out.
 import { ActionIcon, Menu, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
@@ -14,7 +14,7 @@ import { BareLink } from "./link.tsx";
 
 interface PersonMenuProps {
   session: Session;
-  /** Where this person's own account is. */
+  /** The address of this person's own account page. */
   settings: string;
 }
 

@@ -1,4 +1,4 @@
-// The time that the figures of a page are of, where it is one of a few spans; what stands in the address is read by the page's own shape.
+// The time range of a page that offers a few fixed ones; the page's own shape parses the one in the address.
 import { SegmentedControl } from "@mantine/core";
 import type { Filter } from "../filters.ts";
 import { rangeChoiceTexts as words } from "./texts.ts";

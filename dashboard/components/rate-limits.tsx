@@ -1,5 +1,6 @@
-// Limits of a rate, of the organization or of one of its keys, for all models together or for one: what holds, and what this
-// person may set. An operator sets what is allowed, the organization's admins go lower; a blank field lifts one's own word.
+// Rate limits of the organization or of one of its keys, for all models together or for one: the limits in force, and
+// those this person may set. An operator sets the maximum, the organization's admins may set lower limits; a blank
+// field removes one's own limit.
 import { Button, Group, List, NumberInput, Radio, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -71,16 +72,16 @@ export function RateLimits({ keyId }: { keyId?: string }) {
   );
 }
 
-/** Whose word a limit is. */
+/** Who set a limit. */
 type Word = "operator" | "organization";
 
-/** What this person may set: what is allowed, as an operator; the organization's own, as one of its admins. */
+/** What this person may set: the maximum, as an operator; the organization's own limits, as one of its admins. */
 const wordsOf = ({ role, operates }: OwnStanding): Word[] => [
   ...(operates ? (["operator"] as const) : []),
   ...(role !== null && allowance(role, "limits.change") !== null ? (["organization"] as const) : []),
 ];
 
-/** Of the organization or of the key, as a whole or for one model. */
+/** The limits of the organization or the key, as a whole or for one model. */
 function Whole({ of, by }: { of: Limits; by: Word }) {
   const { org, may } = useMembership();
   const begun = useState<Begun | null>(null);
@@ -109,7 +110,7 @@ function Whole({ of, by }: { of: Limits; by: Word }) {
   );
 }
 
-/** Of a model, for each organization by itself: an operator's. */
+/** The limits of a model, which apply to each organization separately; set by operators. */
 export function ModelLimits({ model }: { model: string }) {
   const limits = useQuery(read("GET /operator/limits", {}, { model }));
   return <Loaded query={limits}>{(of) => <OfModel of={of} model={model} />}</Loaded>;
@@ -131,7 +132,7 @@ function OfModel({ of, model }: { of: Limits; model: string }) {
   );
 }
 
-/** What is being typed, and the limits that it is to change. */
+/** The typed values, and the limits that they are to change. */
 interface Begun {
   typed: Partial<Typed>;
   from: Limits;
@@ -141,13 +142,13 @@ interface RateFormProps {
   of: Limits;
   begun: readonly [Begun | null, (begun: Begun | null) => void];
   change: Mutation & { reset: () => void };
-  /** What changed, on which version. */
+  /** The changed limits and the version they are based on. */
   save: (said: Partial<Record<RateDimension, number | null>> & { version: string }) => void;
-  /** The operator's word is in the fields, not the organization's own. */
+  /** The fields edit the operator's limits, not the organization's own. */
   operates: boolean;
   mayChange: boolean;
   lead: string;
-  /** Where all that is limited is counted in one place, how much of it runs now. */
+  /** Shows current use, where everything limited is counted in one place. */
   running?: boolean;
 }
 
@@ -226,7 +227,7 @@ function RateForm({
   );
 }
 
-/** What holds now, and where it comes from if it is not the word in the field. */
+/** The limit in force, and who set it if not the one who edits it here. */
 function holds({ in_force, set, own }: Limits, name: RateDimension): string {
   const limit = in_force[name];
   if (limit === null) return words.noLimit;
@@ -235,11 +236,11 @@ function holds({ in_force, set, own }: Limits, name: RateDimension): string {
   return limit === set[name] ? words.ofTheOperator(count) : words.byDefault(count);
 }
 
-/** Whatever somebody may have changed of it shows in what holds. */
+/** Any change by someone else shows in the limits in force. */
 const factsOf = (of: Limits): Fact[] =>
   RATE_DIMENSIONS.map((name) => [words.dimensions[name], holds(of, name)]);
 
-/** What is set within it: on models, or on keys for that model. */
+/** Narrower limits within it: on models, or on keys for that model. */
 const Within = ({ rows }: { rows: readonly Limits[] }) => (
   <List size="sm">
     {rows.map((row) => (

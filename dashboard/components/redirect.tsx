@@ -1,5 +1,5 @@
-// Sends on to another address, once. The router's own `Navigate` goes again whenever its parent is drawn again, and a
-// layout is drawn again while the next page loads: the two would chase each other for ever.
+// Navigates to another address, once. The router's own `Navigate` navigates again whenever its parent is rendered,
+// and a layout is rendered while the next page loads: the two would loop for ever.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 

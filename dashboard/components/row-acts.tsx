@@ -1,4 +1,4 @@
-// What can be done with one row: buttons where there is room, one menu on narrow screens.
+// The actions on one row: buttons if there is room, one menu on narrow screens.
 import { ActionIcon, Button, Group, Menu } from "@mantine/core";
 import { Icon } from "./icon.tsx";
 import { BareLink, ButtonLink } from "./link.tsx";
@@ -9,7 +9,7 @@ interface RowAct {
 }
 
 interface RowActsProps {
-  /** Of the menu: it names the row. */
+  /** The menu's label, which names the row. */
   label: string;
   acts: readonly RowAct[];
 }

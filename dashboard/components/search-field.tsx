@@ -1,5 +1,5 @@
-// A text that filters what a page shows. It waits until the typing pauses, so that a word is one question to the server,
-// and one place in the history: Back steps through views, not through letters.
+// A text filter. It waits for a pause in typing, so that a word is one request and one history entry: Back steps
+// through views, not through letters.
 import { TextInput, type TextInputProps } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useEffect, useRef, useState } from "react";
@@ -9,7 +9,7 @@ import { Icon } from "./icon.tsx";
 const PAUSE_MS = 300;
 
 interface SearchFieldProps extends Omit<TextInputProps, "value" | "onChange"> {
-  /** What is asked for now. */
+  /** The current search. */
   value: string;
   onSearch: (text: string) => void;
 }
@@ -23,7 +23,7 @@ export function SearchField({ value, onSearch, ...rest }: SearchFieldProps) {
   }, PAUSE_MS);
   useEffect(() => {
     if (value === asked.current) return;
-    // Somebody else set it: Back, or a button that clears the filters.
+    // It was changed from outside: by Back, or by a button that clears the filters.
     asked.current = value;
     ask.cancel();
     setTyped(null);

@@ -1,4 +1,4 @@
-// Choosing one of however many: the server searches while somebody types, and nothing is asked before it is opened.
+// A select with server-side search: it searches while the person types, and requests nothing before it is opened.
 import { type ComboboxData, Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
@@ -15,14 +15,14 @@ export interface Option {
 
 export interface ChooserProps {
   label: string;
-  /** Shown where none is chosen; then none can be chosen again. Without it, a blank value is a choice of its own. */
+  /** Shown if nothing is chosen; then the choice can be cleared. Without it, a blank value is a choice of its own. */
   placeholder?: string;
   /** Empty: none. */
   value: string;
   onChange: (value: string) => void;
 }
 
-/** What is typed, as far as it is looked for. */
+/** The typed text, as far as it is a search. */
 export function useTyped(chosen: Option | undefined) {
   const [typed, setTyped] = useState("");
   const [opened, setOpened] = useState(false);
@@ -34,10 +34,10 @@ export function useTyped(chosen: Option | undefined) {
 interface SearchSelectProps extends ChooserProps {
   clearLabel?: string;
   typed: ReturnType<typeof useTyped>;
-  /** Of all that there are, what fits what is typed. */
+  /** The options that match what is typed. */
   found: ComboboxData;
   isFetching: boolean;
-  /** A field of a form has no look of a filter. */
+  /** A form field, not styled as a filter. */
   inForm?: boolean;
 }
 
@@ -74,6 +74,6 @@ export const SearchSelect = ({
   />
 );
 
-/** What is chosen stands first, whatever was found. */
+/** Puts the chosen option first, whatever was found. */
 export const withChosen = (chosen: Option | undefined, found: readonly Option[]): Option[] =>
   chosen === undefined ? [...found] : [chosen, ...found.filter(({ value }) => value !== chosen.value)];

@@ -1,6 +1,6 @@
-// The one time a secret is shown: an API key, a management key, a signing secret. It lives in the state of the page that
-// made it and in this dialog, nowhere else: not in the query cache, the address, the storage or a log. It closes when
-// somebody says that it is stored.
+// Shows a secret, once: an API key, a management key, a signing secret. The secret is kept only in the state of the
+// page that made it and in this dialog: not in the query cache, the address, storage or a log. The dialog closes when
+// the person confirms that it is stored.
 import { Button, Checkbox, Group, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { secretTexts } from "./texts.ts";
@@ -18,7 +18,7 @@ interface OnceDialogProps {
   title: string;
   /** Why it is shown only now. */
   lead: string;
-  /** The lines of the file that can be kept. */
+  /** The content of the file to download. */
   env: (secret: string) => string;
   onClose: () => void;
   children?: ReactNode;
@@ -70,7 +70,7 @@ interface SecretDialogProps {
   onClose: () => void;
 }
 
-/** A new API key, with how it is used. */
+/** A new API key, with instructions for using it. */
 export const SecretDialog = ({ shown, baseUrl, model, onClose }: SecretDialogProps) => (
   <OnceDialog
     shown={shown}
@@ -86,7 +86,7 @@ export const SecretDialog = ({ shown, baseUrl, model, onClose }: SecretDialogPro
   </OnceDialog>
 );
 
-/** Hands a text to the browser as a file. */
+/** Downloads a text as a file. */
 export function download(text: string, file: { name: string; type: string }): void {
   const url = URL.createObjectURL(new Blob([text], { type: file.type }));
   const anchor = Object.assign(document.createElement("a"), { href: url, download: file.name });

@@ -1,4 +1,5 @@
-// One colour per name, the same on every page and for every window: told apart by lightness too, never red against green.
+// One colour per name, the same on every page and for every time range: distinguishable by lightness too, never red
+// against green.
 const COLOURS = [
   "indigo.6",
   "cyan.5",
@@ -11,7 +12,7 @@ const COLOURS = [
 ] as const;
 const REST = "gray.5";
 
-/** By name; where two names meet on one colour, the later one of the alphabet takes the next that is free. */
+/** Assigned by name; if two names get the same colour, the alphabetically later one takes the next free colour. */
 export function coloursOf(names: readonly string[], rest?: string): string[] {
   const taken = new Map<number, string>();
   const chosen = new Map<string, string>();
@@ -26,7 +27,7 @@ export function coloursOf(names: readonly string[], rest?: string): string[] {
   return names.map((name) => chosen.get(name) ?? REST);
 }
 
-/** FNV-1a: spreads names that differ by one letter. */
+/** FNV-1a: gives names that differ by one letter different values. */
 function placeOf(name: string): number {
   let hash = 0x811c_9dc5;
   for (const character of name) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x0100_0193) >>> 0;

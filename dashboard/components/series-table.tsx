@@ -1,4 +1,4 @@
-// What a chart shows, as a table: a row for each bucket, a column for each series.
+// A chart's data as a table: a row for each bucket, a column for each series.
 import { formatCount } from "../format/count.ts";
 import { type Column, DataTable } from "./data-table.tsx";
 import { figureTexts } from "./texts.ts";
@@ -31,7 +31,7 @@ interface CountTableProps extends Omit<SeriesTableProps, "rows"> {
   rows: readonly { label: string; counts: readonly number[] }[];
 }
 
-/** Of counts: a bucket in which nothing was counted has no row. */
+/** For counts: buckets without any have no row. */
 export const CountTable = ({ rows, ...shown }: CountTableProps) => (
   <SeriesTable
     {...shown}

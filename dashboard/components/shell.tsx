@@ -1,4 +1,5 @@
-// The frame around all pages of a signed-in person: where am I, which organization, who am I, where can I go.
+// The frame around all pages of a signed-in person: where they are, which organization, who they are, where they can
+// go.
 import { AppShell, Burger, Group, NavLink, ScrollArea, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet, useLocation } from "@tanstack/react-router";

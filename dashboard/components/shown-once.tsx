@@ -1,5 +1,5 @@
-// The dialog of what is shown only once. Escape and a click outside do nothing; going back or elsewhere asks first, and so
-// does a reload.
+// The dialog for what is shown only once. Escape and a click outside do nothing; navigating away or reloading asks
+// first.
 import { Alert, Button, Group, Modal, type ModalProps, Stack, Text } from "@mantine/core";
 import { useBlocker } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -34,10 +34,10 @@ export function ShownOnce({ lead, children, ...modal }: ShownOnceProps) {
   );
 }
 
-/** As long as it is not stored. */
+/** Active until it is stored. */
 export function AskBeforeLeaving() {
   const leaving = useBlocker({
-    // Another filter is the same page.
+    // A different filter is the same page.
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname,
     enableBeforeUnload: true,
     withResolver: true,

@@ -1,12 +1,12 @@
-// A first request in five ways, with the base URL and, while it is on screen, the key filled in.
+// A first request in five languages, with the base URL and, while it is on screen, the key filled in.
 import { CodeTabs } from "./code-tabs.tsx";
 
 interface SnippetTerms {
   baseUrl: string;
-  /** The whole key, only inside the secret dialog; otherwise a place to fill in. */
+  /** The whole key, only inside the secret dialog; otherwise a placeholder. */
   secret?: string;
   model: string;
-  /** Of a model that makes them, and answers nothing else. */
+  /** True for an embedding model. */
   vectors?: boolean;
 }
 

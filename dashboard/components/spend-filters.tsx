@@ -1,4 +1,4 @@
-// Filters of what was spent, by the name of a key and by model: choices instead of ids to type.
+// Filters of spend by key name and by model: choices instead of typed ids.
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../api/read.ts";
@@ -14,7 +14,10 @@ interface ChoiceProps {
   choices: readonly { value: string; label: string }[];
 }
 
-/** What stands in the address can be chosen too: a model that went, a key that nobody may see. */
+/**
+ * Includes the value of the address even if it is unknown: a model that was removed, a key that this person may not
+ * see.
+ */
 export const KnownChoice = ({ label, value, set, choices }: ChoiceProps) => (
   <Select
     label={label}
@@ -50,7 +53,7 @@ export function ModelFilter({ org, value, set }: FilterProps) {
 }
 
 interface ModelChoiceProps extends Omit<FilterProps, "org"> {
-  /** In any order, and any of them more than once. */
+  /** In any order, with duplicates. */
   ids: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// A state as word and icon; its colour only repeats what they say.
+// A state as text and icon; its colour only repeats them.
 import { Badge, Stack, Text } from "@mantine/core";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -10,7 +10,7 @@ const COLOURS: Record<Tone, string> = {
   warning: "yellow",
   neutral: "gray",
 };
-/** In the dark the tint of grey is darker than the page. */
+/** In dark mode the tint of grey is darker than the page. */
 const NEUTRAL = "light-dark(var(--mantine-color-gray-1), var(--mantine-color-dark-5))";
 const ICONS: Record<Tone, IconName> = {
   good: "check",
@@ -80,7 +80,7 @@ export function StateBadge({ state, word }: { state: string; word?: string | und
   );
 }
 
-/** With why, in small print below it. */
+/** With the reason in small print below it. */
 export const StateAndReason = ({
   state,
   word,

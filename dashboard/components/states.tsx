@@ -1,4 +1,4 @@
-// What a page shows while there is nothing to show: loading, empty, refused, unreachable.
+// What a page shows instead of content: loading, empty, refused, unreachable.
 import { Alert, Button, Code, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useParams, useRouterState } from "@tanstack/react-router";
@@ -16,7 +16,7 @@ import { ButtonLink } from "./link.tsx";
 import { type Concern, NextStep } from "./next-step.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
-/** Grey lines in the shape of what comes. */
+/** Grey lines in the shape of the content to come. */
 export function Loading({ lines = 5, height = 36 }: { lines?: number; height?: number }) {
   useLoading();
   return (
@@ -61,11 +61,11 @@ const SAID = {
 interface FailureProps {
   error: unknown;
   retry?: () => void;
-  /** What the refused call was about; the organization of the address where it is left out. */
+  /** What the refused call was about; default: the organization in the address. */
   about?: Concern;
 }
 
-/** The sentence, the code, the request id, and a way on. */
+/** The message, the code, the request id, and a next step. */
 export function Failure({ error, retry, about }: FailureProps) {
   const { org } = useParams({ strict: false }) as { org?: string };
   const concern = about ?? (org === undefined ? null : { org });
@@ -101,7 +101,7 @@ export function Failure({ error, retry, about }: FailureProps) {
   );
 }
 
-/** With what the browser said in place of a code, for whoever is asked about it. */
+/** With the browser's message instead of a code, for support. */
 const OtherVersion = ({ error, requestId }: { error: unknown; requestId: string | null }) => (
   <Alert {...SAID} color="yellow" title={stateTexts.otherVersion}>
     <Stack gap="xs">
@@ -117,7 +117,10 @@ const OtherVersion = ({ error, requestId }: { error: unknown; requestId: string 
   </Alert>
 );
 
-/** A page that fell comes anew where the gateway has another one, and says so where that did not help; a fault of its own it tells at once. */
+/**
+ * For an error of the page itself: reloads the page if the gateway has another version, and reports it if that did
+ * not help; reports a bug at once.
+ */
 export function Fallen({ error }: { error: unknown }) {
   const isAnother = useAnotherPage(isFall(error));
   const [isComing, setComing] = useState(true);
@@ -127,11 +130,11 @@ export function Fallen({ error }: { error: unknown }) {
   return isComing ? <Loading lines={6} /> : <Failure error={error} retry={() => location.reload()} />;
 }
 
-/** What goes wrong in the page itself has none. */
+/** Errors in the page itself have none. */
 const codeOf = (error: unknown): string | null =>
   error instanceof Unreachable ? stateTexts.unreachableCode : null;
 
-/** To the sign-in, in a tab of its own: what was typed here stays. */
+/** A link to the sign-in in a new tab: what was typed here stays. */
 function SignInAgain() {
   const next = useRouterState({ select: ({ location }) => location.href });
   return (
@@ -161,19 +164,19 @@ function SetUpSecondFactor() {
   );
 }
 
-/** Refusals that are about the person's own sign-in, with the way to mend it. */
+/** Refusals about the person's own sign-in, with the way to fix them. */
 const ASKED: Record<string, { title: string; Way: () => ReactNode }> = {
   not_signed_in: { title: stateTexts.signedOut, Way: SignInAgain },
   sign_in_again: { title: stateTexts.signInAgain, Way: SignInAgain },
   two_factor_required: { title: stateTexts.secondFactorNeeded, Way: SetUpSecondFactor },
 };
 
-/** How often a page asks again that could not be brought up to date. */
+/** How often a page whose refresh failed tries again. */
 const AGAIN_MS = 5_000;
 
 type Kept = Pick<UseQueryResult, "data" | "error" | "dataUpdatedAt" | "refetch">;
 
-/** What went wrong with a query. Over kept data that is no more than old, it says how old, and asks again by itself. */
+/** Shows a query's error. If older data is on the screen, it only says how old that is, and tries again by itself. */
 export function Trouble({ query }: { query: Kept }) {
   const { data, error } = query;
   if (error === null) return null;
@@ -185,7 +188,7 @@ export function Trouble({ query }: { query: Kept }) {
   );
 }
 
-/** How old the figures are; that the gateway is away, the frame says for the whole page. */
+/** How old the figures are; the frame already tells the whole page if the gateway is away. */
 function Stale({ query: { dataUpdatedAt, refetch } }: { query: Kept }) {
   const [now, setNow] = useState(Date.now);
   const isAway = useSyncExternalStore(watchAnswers, awaySince) !== null;
@@ -213,12 +216,12 @@ function Stale({ query: { dataUpdatedAt, refetch } }: { query: Kept }) {
 
 interface FormerProps {
   query: Pick<UseQueryResult, "isPlaceholderData">;
-  /** Beside something else of the page that says so, or where it is one figure. */
+  /** Used beside another part of the page that says so, or for a single figure. */
   quiet?: boolean;
   children: ReactNode;
 }
 
-/** What a query kept of before while its terms are others (`placeholderData`): dimmed, busy, and said to be of before. */
+/** Dims a query's previous data while new data for other terms loads (`placeholderData`), and announces that. */
 export const Former = ({ query: { isPlaceholderData }, quiet = false, children }: FormerProps) => (
   <>
     {isPlaceholderData && !quiet && <FormerWord />}
@@ -228,9 +231,9 @@ export const Former = ({ query: { isPlaceholderData }, quiet = false, children }
   </>
 );
 
-/** At the foot of the screen: above stand the heading and the filters that somebody works with. */
+/** At the bottom of the screen: the heading and the filters in use are at the top. */
 const BELOW = { top: "auto", bottom: "1rem" };
-/** As late as the rows are dimmed (style.css). */
+/** After the same delay as the dimming of the rows (style.css). */
 const SAID_AFTER_MS = 200;
 
 function FormerWord() {
@@ -246,7 +249,7 @@ function FormerWord() {
   ) : null;
 }
 
-/** In the place of figures that could not be read: which, and another try. */
+/** In place of figures that could not be read: which, and a retry. */
 export const Unread = ({
   what,
   query: { isFetching, refetch },
@@ -266,7 +269,7 @@ export const Unread = ({
   </Paper>
 );
 
-/** The query's data, or its skeleton, or what went wrong; kept data stay on screen while it is asked again. */
+/** The query's data, its skeleton, or its error; cached data stays on screen during a refetch. */
 export function Loaded<Data>({
   query,
   children,

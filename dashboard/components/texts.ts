@@ -1,4 +1,4 @@
-// Texts of what more than one page shows. One word per idea, the same as in the documentation and the API.
+// Texts that more than one page shows. One word per idea, the same as in the documentation and the API.
 import type { ActivityState } from "../../src/domain/activity-states.ts";
 import { counted } from "../format/count.ts";
 import { formatTime } from "../format/time.ts";
@@ -40,7 +40,7 @@ export const tableTexts = {
   more: "Show more",
   columns: (count: number) => (count === 1 ? "Show one more column" : `Show ${count} more columns`),
   fewerColumns: "Show fewer columns",
-  /** The server has further rows, which the order knows nothing of. */
+  /** The server has further rows, which are not sorted. */
   ordered: (rows: string) => `Sorted among these ${rows} rows only; the rest are not loaded.`,
   noMatch: "Nothing matches the filters.",
   nothing: "Nothing yet.",
@@ -178,13 +178,13 @@ export const operatorPageNames = {
   account: "Account",
 } as const;
 
-/** Those that the ledger charged, as Usage, statements and everything else that adds up charges count them. */
+/** Only charged requests, as counted in Usage, statements and every other sum of charges. */
 export const chargedTexts = {
   requests: "Charged requests",
   count: (count: string | number) => counted(count, "charged request"),
 } as const;
 
-/** What became of a request, in words; the same on every page. */
+/** The outcome of a request in words; the same on every page. */
 export const activityStateNames: Record<ActivityState, string> = {
   running: "running",
   settled: "succeeded",
@@ -195,10 +195,10 @@ export const activityStateNames: Record<ActivityState, string> = {
   replay: "repeated",
 };
 
-/** Of a route's breaker: whether calls go through it. */
+/** A route's circuit breaker: whether calls go through. */
 export const circuitNames = { closed: "go through", open: "stopped", half_open: "one at a time" } as const;
 
-/** What acts without being a person or a key: the log, and who credited a purchase, name them alike. */
+/** Actors that are neither a person nor a key: the log, and who credited a purchase, use the same names. */
 export const actorNames: Readonly<Record<string, string>> = {
   installation: "The installation's key",
   recovery: "The gateway, finding what a crash left,",
@@ -331,7 +331,7 @@ export const linkTexts = {
     "This had already been done, but its link did not arrive here and cannot be shown again. Ask for a new one.",
 } as const;
 
-/** Of an amount against the period before. */
+/** For an amount against the previous period. */
 export const changeTexts = {
   before: (amount: string) => `${amount} in the previous period`,
   new: "new",

@@ -1,4 +1,4 @@
-// Light, dark, or as the system says.
+// Light, dark, or the system's setting.
 import { SegmentedControl, useMantineColorScheme, VisuallyHidden } from "@mantine/core";
 import { shellTexts } from "./texts.ts";
 import { Icon } from "./icon.tsx";
@@ -9,7 +9,7 @@ const CHOICES = [
   { value: "auto", icon: "screen", word: shellTexts.system },
 ] as const;
 
-/** `wide`: only where there is room; on a phone it is in the settings. */
+/** `wide`: only if there is room; on a phone it is in the settings. */
 export function ThemeSwitch({ wide = false }: { wide?: boolean }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (

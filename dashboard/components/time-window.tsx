@@ -1,5 +1,5 @@
-// The one control for a window of time: a range that ends now, today, yesterday, last month, or days of one's own. Days are UTC and
-// `YYYY-MM-DD` strings; the address holds what the server is asked: `range`, or `from` and, excluded, `to`.
+// The one control for a time range: one that ends now, today, yesterday, last month, or chosen days. Days are UTC and
+// `YYYY-MM-DD` strings; the address holds what is sent to the server: `range`, or `from` and, exclusive, `to`.
 import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { RANGES, type TimeRange } from "../../src/domain/usage-words.ts";
@@ -10,14 +10,14 @@ import { FITTING } from "./choice.tsx";
 import { KEPT } from "./filters.tsx";
 import { rangeNames, windowTexts as words } from "./texts.ts";
 
-/** Blank: days of one's own, or all of it. */
+/** Blank: chosen days, or everything. */
 type Chosen = "" | TimeRange;
 
-/** A day or a whole time; anything else falls back. */
+/** A day or a full timestamp; anything else gives the fallback. */
 const instant: Filter<string> = (text) =>
   text !== undefined && /^\d{4}-\d\d-\d\d(T|$)/.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
 
-/** The filters of a page with a window; `""` goes back to the beginning, where that is what a page falls back to. */
+/** The filters of a page with a time range; `""` goes back to the beginning, if that is the page's default. */
 export const windowShape = (fallback: Chosen) => ({
   range: oneOf<Chosen>(fallback === "" ? ["", ...RANGES] : RANGES, fallback),
   from: instant,
@@ -32,19 +32,19 @@ interface WindowFilters {
 
 const isOwn = ({ from, to }: WindowFilters): boolean => from !== "" || to !== "";
 
-/** What the server is asked for. */
+/** The parameters sent to the server. */
 export const askedWindow = (filters: WindowFilters): Partial<WindowFilters> =>
   isOwn(filters) ? { from: filters.from, to: filters.to } : { range: filters.range };
 
 const DAY = /^\d{4}-\d\d-\d\d/;
 const dayOf = (text: string): string => DAY.exec(text)?.[0] ?? "";
-/** The last day that is in it: `to` is not. */
+/** The last day in the range: `to` is exclusive. */
 const lastDayOf = (to: string): string => {
   const day = dayOf(to);
   return day === "" || !/^[^T]*(T00:00(:00(\.0+)?)?Z)?$/.test(to) ? day : addDays(day, -1);
 };
 
-/** As a person would say it: `7 days`, `1 Nov 00:00:00 UTC – 30 Nov 23:00:00 UTC`. */
+/** In words: `7 days`, `1 Nov 00:00:00 UTC – 30 Nov 23:00:00 UTC`. */
 export const windowName = (filters: WindowFilters): string =>
   isOwn(filters)
     ? (nameOf(filters) ??
@@ -60,7 +60,7 @@ const nameOf = (filters: WindowFilters): string | undefined => {
 
 type Days = Pick<WindowFilters, "from" | "to">;
 
-/** Whole days in UTC that have a name: what people ask for first. */
+/** Named ranges of whole UTC days: the most common ones. */
 const NAMED = {
   today: (): Days => oneDay(today()),
   yesterday: (): Days => oneDay(addDays(today(), -1)),
@@ -131,7 +131,7 @@ export function TimeWindow({ filters, set, all = false }: TimeWindowProps) {
   );
 }
 
-/** While it is typed, a date is none for some time: only whole ones of this age are taken. */
+/** A date is incomplete while it is typed: only complete dates of this era are accepted. */
 function Day({ label, value, choose }: { label: string; value: string; choose: (day: string) => void }) {
   const [typed, setTyped] = useState<string | null>(null);
   return (

@@ -1,4 +1,4 @@
-// What a browser calls itself, short: `Firefox on Windows`. Each name stands before those that also claim it.
+// A short form of a browser's user agent: `Firefox on Windows`. Each name comes before those that also claim it.
 
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(?:e|A|iOS)?\//, "Edge"],
@@ -16,7 +16,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** Programs and what is not known here stay as they are. */
+/** Programs and unknown agents are returned unchanged. */
 export function formatAgent(agent: string | null): string {
   if (agent === null || agent === "") return "Unknown browser";
   const named = (names: [RegExp, string][]): string | undefined =>

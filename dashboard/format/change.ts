@@ -1,6 +1,9 @@
-// What the audit log keeps of a change, as people read it.
+// Formats the audit log's records of changes for people.
 
-/** A target of two parts, `["operator","INV-1"]`, as `operator: INV-1`; behind a request's id, where it gives that back. */
+/**
+ * Formats a two-part target such as `["operator","INV-1"]` as `operator: INV-1`, after the request's id if it is a
+ * refund.
+ */
 export function formatTarget(target: string | null): string {
   if (target === null) return "–";
   const { request, pair } = partsOf(target);
@@ -9,7 +12,7 @@ export function formatTarget(target: string | null): string {
   return request === null ? read : `${request}, ${read}`;
 }
 
-/** What credits go by, `INV-1` of `["operator","INV-1"]`, and the request that they are given back for. */
+/** The reference of a credit, `INV-1` of `["operator","INV-1"]`, and the request that it refunds. */
 export function targetOf(target: string): { request: string | null; reference: string } {
   const { request, pair } = partsOf(target);
   const value = parsed(pair);

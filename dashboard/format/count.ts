@@ -1,23 +1,26 @@
-// Whole numbers and shares as people read them; the same everywhere, whatever the browser's language.
+// Formats whole numbers and shares; the same everywhere, whatever the browser's language.
 import { counted as countedAs } from "../../src/domain/counted.ts";
 
-/** Made once each: a table prints hundreds of counts. */
+/** Created once each: a table prints hundreds of counts. */
 const WHOLE = new Intl.NumberFormat("en-US");
 const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 
 /** `12,345`. */
 export const formatCount = (count: number): string => WHOLE.format(count);
 
-/** `1 request`, `12,345 requests`: a count, as a number or as it is printed, with its noun; `many` where it is not the noun and an s. */
+/**
+ * `1 request`, `12,345 requests`: a count, as a number or already printed, with its noun; `many` is the plural if it
+ * is not the noun and an s.
+ */
 export const counted = (count: number | string, one: string, many?: string): string =>
   countedAs(typeof count === "number" ? formatCount(count) : count, one, many);
 
-/** `1.2M`, `34k`: for axes and tiles, where the exact figure is beside or on hover. */
+/** `1.2M`, `34k`: for axes and tiles that have the exact figure beside them or in the tooltip. */
 export const shortCount = (count: number): string => COMPACT.format(count);
 
 /**
- * `part` of `whole` as `1.5 %`, nothing and all of it as `0 %` and `100 %`, which no other share reads as; `–` where there is
- * nothing to divide.
+ * `part` of `whole` as `1.5 %`. Prints `0 %` and `100 %` only for exactly nothing and everything; `–` if `whole` is
+ * zero.
  */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0) return "–";

@@ -1,10 +1,10 @@
-// Money as people read it: decimal strings in, decimal strings out; never a `Number`, so no digit is lost on the way.
+// Formats money: decimal strings in, decimal strings out; never a `Number`, so no digit is lost.
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 
 /**
- * Two places, or as many as the first two significant digits need: `"0.001067000"` → `"$0.0011"`.
- * What is no decimal string is shown as it came.
+ * Two decimal places, or as many as the first two significant digits need: `"0.001067000"` → `"$0.0011"`. Returns
+ * anything but a decimal string unchanged.
  */
 export function formatMoney(usd: string): string {
   const parts = split(usd);
@@ -18,7 +18,7 @@ export function formatMoney(usd: string): string {
   return `${negative}$${grouped(rounded)}.${shown}`;
 }
 
-/** Every digit that counts, for the pointer and the clipboard: `"0.001067000"` → `"$0.001067"`. */
+/** All significant digits, for the tooltip and the clipboard: `"0.001067000"` → `"$0.001067"`. */
 export function exactMoney(usd: string): string {
   const parts = split(usd);
   if (parts === null) return usd;
@@ -38,7 +38,7 @@ export const compareMoney = (a: string, b: string): number => {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 };
 
-/** How much of `whole` is `part`, in percent from 0 to 100, for bars: a picture, not an amount. */
+/** `part` of `whole` in percent from 0 to 100, for bars only, not for amounts. */
 export function percentOf(part: string, whole: string): number {
   const total = nano(whole);
   if (total <= 0n) return nano(part) > 0n ? 100 : 0;
@@ -46,9 +46,9 @@ export function percentOf(part: string, whole: string): number {
   return tenths <= 0n ? 0 : tenths >= 1000n ? 100 : Number(tenths) / 10;
 }
 
-/** For the height of a bar in a chart, where a float is enough. */
+/** The height of a bar in a chart, where a float is enough. */
 export const heightOf = (usd: string): number => Number.parseFloat(usd);
-/** A height at the axis and under the pointer: `5e-7` → `$0.0000005`. */
+/** A height on the axis and in the tooltip: `5e-7` → `$0.0000005`. */
 export const formatHeight = (height: number): string => formatMoney(height.toFixed(9));
 
 function nano(usd: string): bigint {
@@ -68,7 +68,7 @@ function split(usd: string): { sign: string; whole: string; fraction: string } |
   return match === null ? null : { sign: match[1] ?? "", whole: match[2] ?? "0", fraction: match[3] ?? "" };
 }
 
-/** Half away from zero. */
+/** Rounds half away from zero. */
 function round({ whole, fraction }: { whole: string; fraction: string }, places: number): [string, string] {
   const kept = BigInt(whole + fraction.slice(0, places).padEnd(places, "0"));
   const up = (fraction[places] ?? "0") >= "5" ? 1n : 0n;

@@ -1,8 +1,8 @@
 // Months are `YYYY-MM` strings in UTC, as the ledger and every limit count them.
 
-/** Made once: each one costs as much as a hundred months that it prints. */
+/** Created once: creating one costs as much as printing a hundred months. */
 const NAMES = new Intl.DateTimeFormat("en", { month: "long", timeZone: "UTC" });
-/** Among which people choose one. */
+/** The number of months offered. */
 export const MONTHS_OFFERED = 24;
 
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
@@ -22,7 +22,7 @@ export function formatMonth(month: string): string {
 
 export const isMonth = (text: string): boolean => MONTH.test(text);
 
-/** From the month's first instant to the next one's; nothing for what is no month. */
+/** From the month's first instant to the next month's; empty if the text is not a month. */
 export function monthWindow(month: string): { from?: string; to?: string } {
   const [, year, number] = MONTH.exec(month) ?? [];
   if (year === undefined) return {};

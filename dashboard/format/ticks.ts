@@ -1,11 +1,11 @@
-// Where an axis says how much, and when: round amounts that are printed as they are, and instants at which a day or a
-// round hour begins. Pure: how many fit is what the chart measures.
+// Chooses the ticks of a chart's axes: round amounts that need no rounding to print, and instants at which a day or a
+// round hour begins. Pure: the chart measures how many fit.
 import { DAY_MS, HOUR_MS } from "../../src/domain/durations.ts";
 import { formatDay, formatTime } from "./time.ts";
 
-/** Multiples of these, times a power of ten, have two digits at most: no formatter rounds them to another amount. */
+/** Multiples of these, times a power of ten, have at most two digits, so that no formatter rounds them. */
 const STEPS = [1, 2, 5] as const;
-/** Below a billionth there is no money. */
+/** Amounts below a billionth do not exist. */
 const SMALLEST = { money: 1e-9, count: 1 } as const;
 export type Measured = keyof typeof SMALLEST;
 
@@ -20,11 +20,11 @@ export function amountTicks(top: number, steps: number, measured: Measured): num
   return Array.from({ length: last + 1 }, (_, at) => product({ ...step, factor: step.factor * at }));
 }
 
-/** By a division where that is exact: `3 × 10⁻¹` is 0.3, not 0.30000000000000004. */
+/** Divides where that is exact: `3 × 10⁻¹` is 0.3, not 0.30000000000000004. */
 const product = ({ factor, exponent }: { factor: number; exponent: number }): number =>
   exponent < 0 ? factor / 10 ** -exponent : factor * 10 ** exponent;
 
-/** All with as many places as the one that has most, so that their points stand under each other. */
+/** Gives all labels as many decimal places as the longest has, so that the points are aligned. */
 export function alignPlaces(labels: readonly string[]): string[] {
   const places = (label: string): number => /\.(\d+)$/.exec(label)?.[1]?.length ?? 0;
   const most = Math.max(0, ...labels.map(places));
@@ -33,20 +33,20 @@ export function alignPlaces(labels: readonly string[]): string[] {
   );
 }
 
-/** In hours: each divides a day, so that midnight is always one of them. */
+/** In hours: each divides a day, so that midnight is always a tick. */
 const HOURS = [1, 2, 3, 6, 12] as const;
 /** In days. */
 const DAYS = [1, 2, 3, 7, 14, 28, 56] as const;
 
 export interface TimeTick {
-  /** Place of the bucket. */
+  /** Index of the bucket. */
   at: number;
   label: string;
 }
 
 /**
- * Which of these buckets are named, at most `room` of them, always equally far apart: round hours with the day at midnight,
- * or days, counted back from the last one, which most people look for.
+ * Chooses at most `room` buckets to label, evenly spaced: round hours with the day at midnight, or days, counted back
+ * from the last one, which most readers look for.
  */
 export function timeTicks(starts: readonly string[], bucket: "hour" | "day", room: number): TimeTick[] {
   const times = starts.map((start) => Date.parse(start));
@@ -58,7 +58,7 @@ export function timeTicks(starts: readonly string[], bucket: "hour" | "day", roo
       if (found.length > 0 && found.length <= room)
         return found.map((at) => ({ at, label: hourLabel(starts, found, at) }));
     }
-  // Days of hours are named where they begin.
+  // Hourly buckets are labelled with the day where it begins.
   const end = bucket === "day" ? last : Math.floor(last / DAY_MS) * DAY_MS;
   for (const step of DAYS) {
     const found = placesOf(times, (time) => (end - time) % (step * DAY_MS) === 0);
@@ -70,7 +70,7 @@ export function timeTicks(starts: readonly string[], bucket: "hour" | "day", roo
 const placesOf = (times: readonly number[], isNamed: (time: number) => boolean): number[] =>
   times.flatMap((time, at) => (isNamed(time) ? [at] : []));
 
-/** The clock; the day at midnight, and with the clock where no midnight says which day it is. */
+/** The time of day; the day at midnight, and day and time if no midnight shows which day it is. */
 function hourLabel(starts: readonly string[], named: readonly number[], at: number): string {
   const start = starts[at] ?? "";
   if (isMidnight(start)) return formatDay(start);

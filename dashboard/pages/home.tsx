@@ -1,4 +1,4 @@
-// `/`: on to the organization the person looked at last, to the operator's pages, or to the sign-in.
+// `/`: redirects to the organization the person looked at last, to the operator's pages, or to the sign-in.
 import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "../api/client.ts";
 import { sessionQuery } from "../api/session.ts";

@@ -1,4 +1,4 @@
-// The frame around the operator's pages. Others are sent home; the server refuses them anyway.
+// The frame around the operator's pages. Others are redirected home; the server refuses them anyway.
 import { Group, Text } from "@mantine/core";
 import type { Session } from "../api/session.ts";
 import { ButtonLink } from "../components/link.tsx";

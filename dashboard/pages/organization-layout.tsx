@@ -17,7 +17,8 @@ import { PaletteOpener } from "../palette/opener.tsx";
 import { type OrganizationPage, path } from "../path-builder.ts";
 import { pageNames, shellTexts } from "../components/texts.ts";
 import { SignedIn } from "./signed-in.tsx";
-import { nameAmong, namesakesOf, OrganizationName } from "../components/organization-name.tsx";
+import { nameAmong, OrganizationName } from "../components/organization-name.tsx";
+import { namesakesOf } from "../format/namesakes.ts";
 
 export const OrganizationLayout = () => (
   <SignedIn>{(session) => <Organization session={session} />}</SignedIn>
@@ -57,7 +58,7 @@ function choicesOf(organizations: Session["organizations"]): { value: string; la
   return organizations.map((one) => ({ value: one.id, label: nameAmong(namesakes, one) }));
 }
 
-/** Of a link that somebody else sent, or after one has left: nobody is shown another organization's figures in its place. */
+/** For a link from someone else, or after leaving: the figures of another organization are not shown in its place. */
 const NoMember = () => (
   <Front title={shellTexts.organization}>
     <Text>{shellTexts.noMember}</Text>
@@ -65,7 +66,7 @@ const NoMember = () => (
   </Front>
 );
 
-/** No impersonation: an operator looks in under their own name, and sees so on every page. */
+/** No impersonation: an operator looks in under their own name, and every page shows that. */
 function AsOperator({ session, id }: { session: Session; id: string }) {
   const name = useQuery({
     ...read("GET /orgs/{org}/settings", { org: id }),
@@ -112,7 +113,7 @@ interface FrameProps {
 
 function Frame({ session, org, place, banner }: FrameProps) {
   const { id, name, role, operates } = org;
-  // The same one until somebody else looks, or at another organization: every page reads it, and is drawn anew with it.
+  // The same object until the person or the organization changes: every page reads it, and is rendered again with it.
   const membership = useMemo(
     () => membershipOf(session, { id, name, role, operates }),
     [session, id, name, role, operates],

@@ -1,4 +1,4 @@
-// Nobody passes without a session: those who have none sign in first and come back to where they wanted to go.
+// Requires a session: people without one sign in first and then return to where they wanted to go.
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -10,7 +10,7 @@ import { Failure, Loading } from "../components/states.tsx";
 import { path } from "../path-builder.ts";
 import { shellTexts } from "../components/texts.ts";
 
-/** How often a gateway is asked again that did not answer. */
+/** How often a gateway that did not answer is retried. */
 const AGAIN_MS = 5_000;
 
 export function SignedIn({ children }: { children: (session: Session) => ReactNode }) {
@@ -29,7 +29,7 @@ export function SignedIn({ children }: { children: (session: Session) => ReactNo
   );
 }
 
-/** The one part that knows the address: what is around every page is not drawn again whenever that changes. */
+/** The only part that depends on the address: the frame of every page is not rendered again when that changes. */
 function ToSignIn() {
   const next = useLocation({ select: ({ href }) => href });
   return <Redirect to={path.signIn()} search={{ next }} />;

@@ -1,7 +1,9 @@
-// What the palette offers: pages that the person may see, at once, and what the server finds, with where each leads.
+// The entries of the palette: pages that the person may see, at once, and what the server finds, each with its
+// target.
 import type { Row } from "../api/routes.ts";
 import type { IconName } from "../components/icon.tsx";
-import { nameAmong, type Namesakes } from "../components/organization-name.tsx";
+import { nameAmong } from "../components/organization-name.tsx";
+import type { Namesakes } from "../format/namesakes.ts";
 import { operatorPageNames, pageNames } from "../components/texts.ts";
 import { maySee, type OwnStanding } from "../membership.tsx";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../path-builder.ts";
@@ -19,20 +21,20 @@ export interface Entry {
 
 export type FoundRow = Row<"GET /operator/search">;
 
-/** Who looks, and from where. */
+/** Who is looking, and from where. */
 export interface Looker {
-  /** The organization whose pages are open; null at the operator's. */
+  /** The organization whose pages are open; null on the operator's pages. */
   org: OwnStanding | null;
   organizations: readonly { id: string; name: string }[];
   operator: boolean;
 }
 
-/** Who looks, with those that have to be told apart. */
+/** Who is looking, with the organizations that share a name and have to be distinguished. */
 export interface Telling extends Looker {
   namesakes: Namesakes;
 }
 
-/** All of them; `matching` narrows. */
+/** All pages; `matching` narrows them. */
 export function pagesOf({ org, organizations, operator, namesakes }: Telling): Entry[] {
   const own = org === null ? [] : ORGANIZATION_PAGES.filter((page) => maySee(org, page));
   return [
@@ -75,7 +77,7 @@ const pageEntry = (of: {
   search: {},
 });
 
-/** Those that have every word; what begins with the text comes first. */
+/** Those that contain every word; those that begin with the text come first. */
 export function matching(entries: readonly Entry[], typed: string): Entry[] {
   const text = typed.trim().toLowerCase();
   const wanted = text.split(/\s+/);
@@ -85,7 +87,7 @@ export function matching(entries: readonly Entry[], typed: string): Entry[] {
     .toSorted((a, b) => Number(textOf(b).startsWith(text)) - Number(textOf(a).startsWith(text)));
 }
 
-/** Where a row leads. From the operator's pages a model is a route of theirs. */
+/** The target of a row. From the operator's pages a model leads to its routes. */
 export function entryOf(found: FoundRow, looker: Telling): Entry {
   const elsewhere =
     found.org === null || found.org_name === null || found.org === looker.org?.id
@@ -123,7 +125,7 @@ const ICONS: Record<FoundRow["kind"], IconName> = {
   request: "activity",
 };
 
-/** For what only Activity looks for, or the operators' Requests: ids of answers, keys of repetition. */
+/** For what only Activity, or the operators' Requests, can search: ids of answers, idempotency keys. */
 export const inActivity = ({ org }: Looker, typed: string): Entry => ({
   id: "find",
   group: "request",

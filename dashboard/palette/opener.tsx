@@ -1,5 +1,5 @@
-// The way to the palette from every page: a button in the header, and ⌘K or Ctrl-K wherever the focus is. What it opens is
-// loaded with the first opening.
+// Opens the palette from every page: a button in the header, and ⌘K or Ctrl-K wherever the focus is. The palette is
+// loaded when it is first opened.
 import { Button, Kbd, VisuallyHidden } from "@mantine/core";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { Icon } from "../components/icon.tsx";
@@ -20,7 +20,7 @@ export function PaletteOpener({ looker }: { looker: Looker }) {
     const pressed = (event: KeyboardEvent): void => {
       const asked = (event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey;
       if (!asked || event.key.toLowerCase() !== "k") return;
-      event.preventDefault(); // also behind a dialog: the browser's own search would open over it
+      event.preventDefault(); // also behind a dialog: otherwise the browser's own search would open over it
       setOpened((now) => (now ? false : document.querySelector('[role="dialog"]') === null));
     };
     document.addEventListener("keydown", pressed);

@@ -1,5 +1,5 @@
-// The palette: one field, a list under it, the keyboard alone. The field keeps the focus and names the option that Enter would
-// open (a combobox with a listbox, as ARIA has it); the focus goes back where it was.
+// The palette: one field, a list under it, keyboard operation. The field keeps the focus and names the option that
+// Enter would open (a combobox with a listbox, as ARIA defines it); afterwards the focus returns to where it was.
 import { Group, Kbd, Modal, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -10,17 +10,18 @@ import { Icon } from "../components/icon.tsx";
 import { type Entry, entryOf, inActivity, type Looker, matching, pagesOf } from "./entries.ts";
 import { withoutSecret } from "../format/without-secret.ts";
 import { paletteTexts as words } from "./texts.ts";
-import { namesakesOf, useNamesakes } from "../components/organization-name.tsx";
+import { useNamesakes } from "../components/organization-name.tsx";
+import { namesakesOf } from "../format/namesakes.ts";
 
 interface PaletteProps {
   opened: boolean;
   looker: Looker;
-  /** `gone` where it led to another page, which has the focus then. */
+  /** `gone` if it led to another page, which has the focus then. */
   onClose: (gone: boolean) => void;
 }
 
 const TYPING_MS = 150;
-/** More is refused. */
+/** The server refuses longer searches. */
 const ASKED_MAX = 100;
 const GROUPS = ["request", "pages", "organization", "key", "model"] as const;
 
@@ -112,7 +113,7 @@ interface OptionsProps {
   children: ReactNode;
 }
 
-/** Those of one group. */
+/** The options of one group. */
 const Options = ({ label, labelId, children }: OptionsProps) => (
   <div role="group" aria-labelledby={labelId}>
     <Text id={labelId} size="xs" fw={600} c="dimmed" px="xs" pt="sm" pb={4}>
@@ -153,7 +154,7 @@ const Option = ({ id, entry, selected, point, open }: OptionProps) => (
   </div>
 );
 
-/** What the arrows, Home and End choose; round at the ends. Null for every other key. */
+/** The option that the arrows, Home and End select, wrapping around. Null for every other key. */
 function stepOf(key: string, { at, of }: { at: number; of: number }): number | null {
   if (of === 0) return null;
   if (key === "ArrowDown") return (at + 1) % of;
@@ -162,7 +163,7 @@ function stepOf(key: string, { at, of }: { at: number; of: number }): number | n
   return key === "End" ? of - 1 : null;
 }
 
-/** In the order of the groups, which is that of the arrows. */
+/** In the order of the groups, which the arrows follow. */
 function useEntries(looker: Looker, typed: string): { entries: Entry[]; searching: boolean } {
   const asked = withoutSecret(typed).slice(0, ASKED_MAX);
   const [q] = useDebouncedValue(asked, TYPING_MS);
@@ -178,7 +179,7 @@ function useEntries(looker: Looker, typed: string): { entries: Entry[]; searchin
       : read("GET /orgs/{org}/search", { org }, { q });
   const worth = q.length >= 2;
   const found = useQuery({ ...query, enabled: worth, staleTime: 10_000 });
-  // Nothing of what was typed before: Enter would open it.
+  // No results for the text before: Enter would open one.
   const rows = worth && q === asked ? (found.data?.data ?? []) : [];
   const pages = matching(pagesOf(telling), asked);
   const known = new Set(pages.map(({ id }) => id));

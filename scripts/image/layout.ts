@@ -1,4 +1,4 @@
-// An image as the OCI specification lays it out in a folder: blobs named by their digest, a manifest, an index.
+// Writes an image in the OCI layout: blobs named by their digest, a manifest, an index.
 import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,14 +7,14 @@ import type { Processor } from "./libc.ts";
 
 export interface ImageParts {
   processor: Processor;
-  /** Each a layer: what changes seldom first. */
+  /** One layer each, those that change rarely first. */
   layers: readonly (readonly Entry[])[];
-  /** How it is run, as the specification's `config` has it. */
+  /** How it is run: the specification's `config`. */
   config: object;
   labels: Record<string, string>;
-  /** Since 1970. */
+  /** Seconds since 1970. */
   createdSeconds: number;
-  /** What it is called where it is loaded, without and with its version. */
+  /** The name it gets when loaded, without and with its version. */
   name: string;
   version: string;
 }
@@ -25,7 +25,7 @@ interface Descriptor {
   size: number;
 }
 
-/** Writes the image into an empty folder. Returns the digest of its manifest: the same parts have the same. */
+/** Writes the image into an empty folder. Returns the digest of its manifest, which depends only on the parts. */
 export async function writeImage(folder: string, parts: ImageParts): Promise<string> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, "blobs/sha256"), { recursive: true });
@@ -75,7 +75,7 @@ export async function writeImage(folder: string, parts: ImageParts): Promise<str
       manifests: [{ ...manifest, platform, annotations }],
     }),
   );
-  // The same for a Docker that does not know the layout yet.
+  // The same for a Docker that does not support the layout yet.
   const path = ({ digest }: Descriptor): string => `blobs/${digest.replace(":", "/")}`;
   const archive = { Config: path(config), RepoTags: [tag], Layers: layers.map(path) };
   await Bun.write(join(folder, "manifest.json"), json([archive]));

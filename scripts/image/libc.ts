@@ -1,4 +1,5 @@
-// The C library that Bun's program is linked with: five files of Debian's libc6, by a pinned package, or of a folder.
+// The C library that Bun's program is linked with: five files of Debian's libc6, from a pinned package or from a
+// folder.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
@@ -22,8 +23,9 @@ const COPYRIGHT = "usr/share/doc/libc6/copyright";
 const namesOf = (processor: Processor): string[] => [LOADER[processor], ...LIBRARIES];
 
 /**
- * The loader and the libraries as entries below `lib`, with the place where the program looks for its loader. `given`: a
- * folder that has them, or Debian's package as a file; without it that package, which is fetched once.
+ * Returns the loader and the libraries as entries below `lib`, and the path where the program looks for its loader.
+ * `given` is a folder with these files, or Debian's package as a file; without it the pinned package is downloaded
+ * once.
  */
 export async function libcEntries(
   root: string,
@@ -71,7 +73,7 @@ async function fromPackage(file: string, processor: Processor): Promise<Entry[]>
   }
 }
 
-/** A file inside an `ar` archive, which a .deb is: headers of 60 bytes, contents at even places. */
+/** Extracts a file from an `ar` archive, which a .deb is: 60-byte headers, contents aligned to even offsets. */
 export function memberOf(archive: Uint8Array, wanted: string): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(archive);
   for (let at = "!<arch>\n".length; at + 60 <= bytes.length; ) {

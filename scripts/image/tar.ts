@@ -1,17 +1,17 @@
-// A tar archive (POSIX ustar) whose bytes follow from what is in it: entries by path, one owner, one time.
+// A tar archive (POSIX ustar) whose bytes depend only on its contents: entries sorted by path, one owner, one time.
 
 export interface Entry {
-  /** Below the root, without a leading slash. */
+  /** Relative to the root, without a leading slash. */
   path: string;
   mode: number;
   owner?: number;
-  /** A file's bytes; a link's target as text; a folder has none. */
+  /** A file's bytes, or a link's target as text; a folder has none. */
   content?: Uint8Array | { link: string };
 }
 
 const BLOCK = 512;
 
-/** `seconds`: when all of it was changed last, since 1970. */
+/** `seconds`: the modification time of all entries, in seconds since 1970. */
 export function tarOf(entries: readonly Entry[], seconds: number): Uint8Array {
   const blocks = entries
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))

@@ -1,8 +1,9 @@
-// What alerts are made of: a rule asks, a channel is told, a delivery is one message on its way.
+// The parts of alerts: a rule watches a condition, a channel receives messages, a delivery is one message in
+// transit.
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import type { NanoUsd } from "../domain/money.ts";
 
-/** What a rule watches. Of `amount`, `percent` and `days` its kind uses one at the most; the others are null. */
+/** What a rule watches. Each kind uses at most one of `amount`, `percent` and `days`; the others are null. */
 export interface Condition {
   kind: AlertKind;
   /** balance_below, spend_per_day. */
@@ -15,7 +16,10 @@ export interface Condition {
   keyId: string | null;
 }
 
-/** A condition of one organization, and whom it tells: the ids of its channels; on the dashboard it is told in any case. */
+/**
+ * A condition of one organization, and the ids of the channels that it notifies; the dashboard shows its
+ * messages in any case.
+ */
 export interface Rule extends Condition {
   /** `alr_…`. */
   id: string;
@@ -27,7 +31,7 @@ export interface Rule extends Condition {
   firing: boolean;
 }
 
-/** Every organization has it: the list on its alerts page, which gets each message. */
+/** The channel that every organization has: the list on its alerts page, which gets each message. */
 export const DASHBOARD = "dashboard";
 
 export interface Channel {
@@ -36,26 +40,26 @@ export interface Channel {
   organizationId: string;
   kind: "webhook" | "mail";
   name: string;
-  /** An https address, or a mail address. */
+  /** An https URL or a mail address. */
   target: string;
   createdAtMs: number;
 }
 
-/** One message for one channel, kept with how its last try went. */
+/** One message for one channel, with the outcome of its last try. */
 export interface Delivery {
-  /** `msg_…`: the same at every try, so that a receiver can tell a repetition. */
+  /** `msg_…`: the same at every try, so that a receiver can recognize a duplicate. */
   id: string;
   organizationId: string;
-  /** Null for a test. */
+  /** Null for a test message. */
   ruleId: string | null;
   channelId: string;
   kind: AlertKind | "test";
   text: string;
-  /** The exact body. */
+  /** The exact body that is sent. */
   payload: string;
   state: "waiting" | "delivered" | "failed";
   tries: number;
-  /** Of the last try's answer. */
+  /** The status of the last try's response. */
   status: number | null;
   error: string | null;
   createdAtMs: number;
@@ -65,7 +69,7 @@ export interface Delivery {
 /** What a rule found about one subject (the organization, a key, a route). */
 export interface Reading {
   subject: string;
-  /** `between` neither fires nor ends: a figure that hangs about its threshold must not ring all day. */
+  /** `between` neither fires nor ends: a figure hovering around its threshold must not alert all day. */
   standing: "crossed" | "between" | "clear";
   text: string;
   facts: Record<string, string | number | null>;

@@ -1,4 +1,4 @@
-// The alerts room, put together: rules and channels, the round that watches, the round that sends.
+// The alerts room: rules and channels, the round that watches, the round that sends.
 import { HOUR_MS } from "../domain/durations.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Channel, Delivery } from "./alert.ts";
@@ -19,7 +19,7 @@ export interface AlertPorts {
   look(): (organizationId: string) => Figures;
   nowMs(): number;
   to: PostPorts;
-  /** Null where no mail server is configured. */
+  /** Null if no mail server is configured. */
   mail: MailPorts | null;
 }
 
@@ -47,7 +47,10 @@ export class Alerts {
     this.deliveries = (["webhook", "mail"] as const).map((kind) => new Deliveries(kind, ports));
   }
 
-  /** A webhook and the secret that signs its messages; the secret is shown this once. Throws `TargetRefusal`. */
+  /**
+   * Adds a webhook with the secret that signs its messages; the secret is shown only once. Throws
+   * `TargetRefusal`.
+   */
   async addWebhook(
     organizationId: string,
     { name, target }: { name: string; target: string },
@@ -62,12 +65,12 @@ export class Alerts {
     };
   }
 
-  /** Whether this gateway sends mail. */
+  /** True if this gateway sends mail. */
   get mails(): boolean {
     return this.on.mail !== null;
   }
 
-  /** A member's mailbox. Throws `TargetRefusal`, also for whoever is no member. */
+  /** Adds a member's mailbox. Throws `TargetRefusal`, also for people who are not members. */
   async addMailbox(
     organizationId: string,
     { name, target }: { name: string; target: string },
@@ -78,7 +81,7 @@ export class Alerts {
     return this.rules.addChannel(organizationId, asked, this.on.nowMs(), told?.(address));
   }
 
-  /** A message that says that it is one; delivered like any other. */
+  /** Sends a message that says it is a test; it is delivered like any other. */
   async sendTest(organizationId: string, channelId: string): Promise<Delivery> {
     const nowMs = this.on.nowMs();
     const text = "This is a test of an alert channel. Nothing happened.";
@@ -102,20 +105,20 @@ export class Alerts {
     await watchRules({ rules, crossings, outbox, look: () => on.look(), nowMs: () => on.nowMs() }, failed);
   }
 
-  /** Begins what is due; told of what no receiver is to blame for. */
+  /** Begins the deliveries that are due; `failed` receives the errors that no receiver caused. */
   async beginDeliveries(failed: (error: unknown) => void): Promise<void> {
     for (const deliveries of this.deliveries)
       for (const end of await deliveries.begin()) this.underWay(end.catch(failed));
   }
 
-  /** Everything that is due now and has a place, to its end. */
+  /** Delivers everything that is due now and has a place, and waits for the end of each. */
   async deliver(): Promise<void> {
     const begun: Promise<void>[] = [];
     for (const deliveries of this.deliveries) begun.push(...(await deliveries.begin()));
     await Promise.all(begun);
   }
 
-  /** When all that was begun has ended. */
+  /** Resolves when all deliveries that were begun have ended. */
   async delivered(): Promise<void> {
     await Promise.all(this.ends);
   }

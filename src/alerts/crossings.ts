@@ -1,22 +1,23 @@
-// Which rule fires about what. A crossing and its messages are written together, before anything is sent; who marks the rule
-// first sends, so that two replicas that see it at once send once.
+// Records which rule fires about which subject. A crossing and its messages are written together, before
+// anything is sent. The replica that marks the rule first sends, so that two replicas that see a crossing at
+// once send once.
 import { randomBase62 } from "../lib/id.ts";
 import { placesFrom, type Sql, statement, textOf } from "../store/sql.ts";
 import { DASHBOARD, type Rule } from "./alert.ts";
 import { delivery, type OutboxMessage } from "./outbox.ts";
 import { asRead, valuesOf } from "./rule-book.ts";
 
-/** Marks rules as firing, about one subject each, and as silent again; who writes first is the only one who tells. */
+/** Marks rules as firing about a subject, or as silent again; only the first to write sends messages. */
 export class Crossings {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * The rule as it is now, for the first to notice: its messages wait for delivery then. Null where another was first, and
-   * where the rule was edited or has fired since it was read. Who writes holds the rule's row, so that an edit comes before,
-   * and counts, or after, and starts from silence.
+   * Records a crossing and its waiting messages; returns the current rule to the first to notice. Null if
+   * another was first, or if the rule was edited or has fired since it was read. The writer locks the rule's
+   * row, so an edit either comes before and counts, or comes after and starts from silence.
    */
   async crossed(rule: Rule, subject: string, message: OutboxMessage, nowMs: number): Promise<Rule | null> {
-    // Each time later than the last: it tells, too, whether the rule has fired since.
+    // Always later than the last: it also shows whether the rule has fired since.
     const firedAtMs = Math.max(nowMs, (rule.lastFiredAtMs ?? 0) + 1);
     const first = await this.sql.ifChanged(
       statement(
@@ -42,12 +43,15 @@ export class Crossings {
     return first ? { ...rule, lastFiredAtMs: firedAtMs } : null;
   }
 
-  /** The condition no longer holds: the next crossing is news again. One that was told since is another one. */
+  /**
+   * The condition no longer holds: the next crossing is news again. A crossing recorded since has another id
+   * and stays.
+   */
   async cleared(crossingId: string): Promise<void> {
     await this.sql.rows("DELETE FROM alert_state WHERE crossing_id = ?1", crossingId);
   }
 
-  /** What the rules of these organizations fire about now: by rule, each subject's crossing. */
+  /** What the rules of these organizations currently fire about: crossing ids by subject, by rule. */
   async firing(organizationIds: readonly string[]): Promise<Map<string, Map<string, string>>> {
     const rows = await this.sql.rows(
       `SELECT alert_state.rule_id, subject, crossing_id FROM alert_state

@@ -1,7 +1,7 @@
-// Sends what waits in the outbox: signed, tried again with growing pauses, given up after the last. Receivers may get a
-// message twice (a crash after sending, before noting); its id says so. A receiver that hangs holds its own organization's
-// places, and nobody else's: who was served longest ago is next, and webhooks and mail have places of their own
-// (docs/decisions/0067-one-looks-and-all-take-turns.md).
+// Sends the messages waiting in the outbox: signed, retried with growing pauses, given up after the last.
+// Receivers may get a message twice (a crash after sending, before recording it); its id shows that. A
+// hanging receiver takes only its own organization's places: the one served longest ago is next, and webhooks
+// and mail have separate places (docs/decisions/0067-one-looks-and-all-take-turns.md).
 import type { Channel, Delivery } from "./alert.ts";
 import { MAILS_AT_ONCE } from "./mail/mailer.ts";
 import type { Outbox, Tried } from "./outbox.ts";
@@ -20,13 +20,16 @@ export interface DeliverPorts {
   mail(channel: Channel, delivery: Delivery): Promise<Sent>;
 }
 
-/** Pauses after each failed try; after the last one it has failed. */
+/** Pauses after each failed try; when they are used up, the delivery has failed. */
 export const PAUSES_MS = [5_000, 60_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000];
-/** Mails wait for a connection within their own time (`mail/mailer.ts`): twice as many as there are, so that none is late for the others. */
+/**
+ * Mails wait for a connection within their own time limit (`mail/mailer.ts`): twice as many as connections,
+ * so that no mail times out waiting for the others.
+ */
 const PLACES = { webhook: 50, mail: 2 * MAILS_AT_ONCE } as const;
 const OF_ONE_ORGANIZATION = 5;
 
-/** The messages of one kind of channel. */
+/** Delivers the messages of one kind of channel. */
 export class Deliveries {
   private readonly turns: TakingTurns;
 
@@ -37,7 +40,10 @@ export class Deliveries {
     this.turns = new TakingTurns(PLACES[kind]);
   }
 
-  /** Begins what is due and has a place. Resolves with the end of each; one that fails keeps none of the others from its receiver. */
+  /**
+   * Begins what is due and has a place. Returns a promise for the end of each; one failure does not stop the
+   * others.
+   */
   async begin(): Promise<Promise<void>[]> {
     const { turns, on, kind } = this;
     if (turns.free === 0) return [];
@@ -79,7 +85,7 @@ async function send(on: DeliverPorts, delivery: Delivery, nowMs: number): Promis
   return post(channel.target, { body, headers: signedHeaders(secret, { id, body, nowMs }) }, on.to);
 }
 
-/** The pause begins when the try has ended: a receiver that hangs has it, too. */
+/** The pause begins when the try has ended, so it also follows a try that timed out. */
 function next(
   { tries }: Delivery,
   sent: Sent,

@@ -1,4 +1,5 @@
-// Messages on their way: written before anything is sent, claimed by one sender at a time, kept with how each try went.
+// Outgoing messages: written before anything is sent, claimed by one sender at a time, kept with the outcome
+// of each try.
 import { DAY_MS } from "../domain/durations.ts";
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import { randomBase62 } from "../lib/id.ts";
@@ -15,17 +16,23 @@ import {
 } from "../store/sql.ts";
 import { type Channel, DASHBOARD, type Delivery } from "./alert.ts";
 
-/** A message before it is for any channel: each channel gets a delivery of its own, with an id of its own in its payload. */
+/**
+ * A message before it is addressed to a channel: each channel gets its own delivery, whose id is in the
+ * payload.
+ */
 export interface OutboxMessage {
   organizationId: string;
   ruleId: string | null;
   kind: AlertKind | "test";
   text: string;
-  /** The exact body of a delivery, which names its id. */
+  /** The exact body of a delivery, which contains its id. */
   payload(deliveryId: string): string;
 }
 
-/** How one try went; without an `error` it was delivered. `status` is the HTTP status, where one was answered. */
+/**
+ * The outcome of one try; without an `error` it was delivered. `status` is the HTTP status, if there was a
+ * response.
+ */
 export interface Tried {
   atMs: number;
   durationMs: number;
@@ -33,9 +40,11 @@ export interface Tried {
   error: string | null;
 }
 
-/** A claimed delivery that nobody reports on is tried again after this time. */
+/** A claimed delivery without a recorded outcome is retried after this time. */
 const CLAIM_MS = 60_000;
-/** At `?1`, of channels of the kind `?2`; what a damaged row names no channel for goes with the webhooks. */
+/**
+ * Deliveries due at `?1` for channels of kind `?2`; a damaged row without a channel goes with the webhooks.
+ */
 const DUE = `SELECT d.org_id, d.delivery_id, d.next_try_at FROM alert_delivery d
   LEFT JOIN alert_channel c ON c.channel_id = d.channel_id AND c.org_id = d.org_id
   WHERE d.state = 'waiting' AND d.next_try_at <= ?1 AND (CASE WHEN c.kind = 'mail' THEN 'mail' ELSE 'webhook' END) = ?2`;
@@ -47,7 +56,7 @@ const LISTED = { table: "alert_delivery", at: "created_at", id: "delivery_id" };
 export class Outbox {
   constructor(private readonly sql: Sql) {}
 
-  /** One message for one channel. */
+  /** Writes one message for one channel. */
   async send(message: OutboxMessage, channel: string, nowMs: number): Promise<Delivery> {
     const id = `msg_${randomBase62(20)}`;
     await this.sql.together([delivery(message, { channel, nowMs, id })]);
@@ -56,7 +65,7 @@ export class Outbox {
     return found;
   }
 
-  /** Messages on all channels since an instant, those on the dashboard included. */
+  /** The number of messages on all channels since an instant, including the dashboard's. */
   async messagesSince(organizationId: string, sinceMs: number): Promise<number> {
     const [row] = await this.sql.rows(
       "SELECT count(*) AS messages FROM alert_delivery WHERE org_id = ?1 AND created_at > ?2",
@@ -66,7 +75,7 @@ export class Outbox {
     return numberOf(row?.["messages"]);
   }
 
-  /** Tests that somebody asked for since an instant. */
+  /** The number of requested test messages since an instant. */
   async testsSince(organizationId: string, sinceMs: number): Promise<number> {
     const [row] = await this.sql.rows(
       "SELECT count(*) AS tests FROM alert_delivery WHERE org_id = ?1 AND created_at > ?2 AND kind = 'test'",
@@ -85,7 +94,7 @@ export class Outbox {
     return row === undefined ? null : deliveryOf(row);
   }
 
-  /** Organizations with something due for channels of this kind, whose oldest has waited for longest first. */
+  /** Organizations with something due for channels of this kind; the one waiting longest comes first. */
   async waiting(nowMs: number, kind: Channel["kind"]): Promise<string[]> {
     const rows = await this.sql.rows(
       `SELECT org_id, min(next_try_at) AS since FROM (${DUE}) AS due GROUP BY org_id ORDER BY since, org_id`,
@@ -96,8 +105,8 @@ export class Outbox {
   }
 
   /**
-   * Takes what is due, each for one sender; the try counts from here, so that a crash cannot try for ever. One message of
-   * each organization comes before the second of any.
+   * Claims due deliveries for one sender. The try counts from here, so that crashes cannot cause endless
+   * tries. One message of each organization comes before the second of any.
    */
   async claim(
     nowMs: number,
@@ -131,7 +140,7 @@ export class Outbox {
     return rows.map(deliveryOf);
   }
 
-  /** How a try went, and when there is another one. */
+  /** Records the outcome of a try, and when the next one is. */
   async tried(
     claimed: Delivery,
     how: Tried,
@@ -160,7 +169,7 @@ export class Outbox {
     ]);
   }
 
-  /** Newest first. `after` is the page's start (store/page.ts). */
+  /** Newest first. `after` is the start of the page (store/page.ts). */
   async page(
     organizationId: string,
     after: { atMs: number; id: string },
@@ -171,7 +180,7 @@ export class Outbox {
     return pageOf(rows.map(deliveryOf), ask, (row) => ({ atMs: row.createdAtMs, id: row.id }));
   }
 
-  /** Deletes some messages of long ago, with their tries. */
+  /** Deletes a batch of old messages with their tries. */
   async sweep(nowMs: number): Promise<void> {
     const old = `SELECT delivery_id FROM alert_delivery WHERE created_at < ?1 AND state <> 'waiting'
       ORDER BY created_at, delivery_id LIMIT ${SWEPT_AT_ONCE}`;
@@ -195,7 +204,7 @@ export class Outbox {
   }
 }
 
-/** Writes a message for one channel. The dashboard's list has it as soon as the row is there. */
+/** Writes a message for one channel. The dashboard's list shows it as soon as the row exists. */
 export function delivery(
   message: OutboxMessage,
   {

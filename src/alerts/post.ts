@@ -1,5 +1,5 @@
-// One POST to a customer's address: to the address that was judged, with the name's certificate, no redirect followed,
-// nothing of the answer read but its status.
+// Sends one POST to a customer's URL: connects to the address that was checked, verifies the certificate for
+// the host name, follows no redirect, and reads only the status of the response.
 import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { type Sent, TRY_MS } from "./sent.ts";
@@ -7,15 +7,15 @@ import { type ResolveHost, resolveTarget, TargetRefusal } from "./target.ts";
 
 export interface PostPorts {
   privateTargets: boolean;
-  /** The system's resolver, unless a test brings its own. */
+  /** The system's resolver by default; tests may supply their own. */
   resolveHost?: ResolveHost;
 }
 
-/** Gone: the receiver asks to be left alone (Standard Webhooks). */
+/** 410 Gone: the receiver asks for no more messages (Standard Webhooks). */
 const GONE = 410;
 
 /**
- * Never throws: a target that is not allowed, a name that does not resolve and a receiver that hangs are answers, in a
+ * Never throws: a disallowed target, a name that does not resolve and a receiver that hangs are returned as a
  * sentence.
  */
 export async function post(

@@ -1,4 +1,4 @@
-// The sentences of rules: true to the last digit, on whichever side of its threshold a figure stands.
+// The sentences of rules are exact to the last digit, on either side of the threshold.
 import { expect, test } from "bun:test";
 import { nanoUsd, type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { Rule } from "./alert.ts";

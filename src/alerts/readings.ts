@@ -1,5 +1,6 @@
-// What each rule finds now: pure judgements over figures of the ledger, the route table and the payments room. A figure that
-// would hang about its threshold has a margin before it counts as over, so that one crossing is one message.
+// Evaluates each rule now: pure functions over figures of the ledger, the route table and the payments room.
+// A figure that would hover around its threshold must pass a margin before it counts as over, so that one
+// crossing is one message.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { counted } from "../domain/counted.ts";
 import { preciseUsd } from "../domain/short-usd.ts";
@@ -11,7 +12,7 @@ import type { Period } from "../ledger/key-spans.ts";
 import { utcMonth } from "../lib/clock.ts";
 import type { LimitedKey } from "../registry/limited-keys.ts";
 
-/** Requests of a window, and those of them that ended without an answer. */
+/** The requests of a time window, and how many of them ended without an answer. */
 export interface Outcomes {
   requests: number;
   failed: number;
@@ -21,20 +22,23 @@ export interface WatchedRoute {
   route: string;
   model: string;
   state: string;
-  /** Null where its release is damaged and nothing tells. */
+  /** Null if its release is damaged and the expiry is unknown. */
   expiresAtMs: number | null;
 }
 
-/** What the rules of one organization are judged by: money in nano-USD, instants in milliseconds since the epoch. */
+/**
+ * The figures that the rules of one organization are evaluated on: money in nano-USD, instants in
+ * milliseconds since the epoch.
+ */
 export interface Figures {
   balance(): Promise<BalanceRecord | null>;
-  /** Charges of requests admitted since an instant. */
+  /** Sum of the charges of requests admitted since an instant. */
   spentSince(sinceMs: number): Promise<NanoUsd>;
-  /** Live and paused ones that have a limit. */
+  /** Live and paused keys that have a limit. */
   keys(): Promise<LimitedKey[]>;
   /** Requests admitted since an instant, and those that ended without an answer. */
   outcomesSince(sinceMs: number): Promise<Outcomes>;
-  /** Routes of models that the organization used in the past week. */
+  /** Routes of the models that the organization used in the past week. */
   routes(): Promise<WatchedRoute[]>;
   topUpFailure(): Promise<string | null>;
   nowMs(): number;
@@ -43,7 +47,7 @@ export interface Figures {
 const FEW_REQUESTS = 20;
 const STALE_WITHIN_MS = 48 * HOUR_MS;
 
-/** What a rule says now, one reading per subject. A subject that it no longer names has ended. */
+/** Evaluates a rule: one reading per subject. A subject that is no longer returned has ended. */
 export function readingsOf(rule: Rule, figures: Figures): Promise<Reading[]> {
   switch (rule.kind) {
     case "balance_below":
@@ -63,7 +67,10 @@ export function readingsOf(rule: Rule, figures: Figures): Promise<Reading[]> {
   }
 }
 
-/** Held credits still belong to the organization; without them every open request would ring. */
+/**
+ * Held credits still belong to the organization; subtracting them would let every open request trigger the
+ * alert.
+ */
 const ownedBy = ({ available, held, debt }: BalanceRecord): NanoUsd => subUsd(addUsd(available, held), debt);
 
 async function balanceBelow({ amount }: Rule, figures: Figures): Promise<Reading[]> {
@@ -85,7 +92,7 @@ async function daysLeft({ days }: Rule, figures: Figures): Promise<Reading[]> {
   if (balance === null || days === null) return [];
   const week = await figures.spentSince(figures.nowMs() - 7 * DAY_MS);
   const owned = ownedBy(balance);
-  // Whole numbers all the way: tenths of a day, and a tenth more than the threshold before it is over.
+  // Integers throughout: tenths of a day, and a tenth above the threshold before it is over.
   const tenths = week === 0n ? null : (owned * 70n) / week;
   const left = tenths === null ? null : Number(tenths) / 10;
   const isOver = tenths === null || owned * 70n >= BigInt(days * 11) * week;
@@ -116,19 +123,19 @@ async function spendPerDay({ amount }: Rule, figures: Figures): Promise<Reading[
   ];
 }
 
-/** The span that ends then: its month, or its first day. */
+/** The period that ends then: its month, or its first day. */
 const WHEN: Readonly<Record<Period, (endMs: number) => string>> = {
   day: (endMs) => printDay(endMs - DAY_MS),
   week: (endMs) => printDay(endMs - 7 * DAY_MS),
   month: (endMs) => utcMonth(endMs - 1),
 };
-/** The same in a sentence; a month by its name, which is read in a mail. */
+/** The same for a sentence; a month by its name, for readers of mail. */
 const SPENT_IN: Readonly<Record<Period, (when: string) => string>> = {
   day: (when) => `on ${when}`,
   week: (when) => `in the week of ${when}`,
   month: (when) => `in ${MONTH.format(new Date(when))}`,
 };
-/** `November 2026`, of `2026-11`. */
+/** Formats `2026-11` as `November 2026`. */
 const MONTH = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
 async function keyLimit({ keyId, percent }: Rule, figures: Figures): Promise<Reading[]> {
@@ -178,7 +185,7 @@ async function routes(figures: Figures): Promise<Reading[]> {
     const soon = endsMs - nowMs < STALE_WITHIN_MS;
     return {
       subject: soon ? `${route} expires ${expires}` : route,
-      // A circuit that opens for a moment is not news.
+      // A circuit that opens briefly is not news.
       standing: soon || state === "disabled" || state === "stale" ? "crossed" : "clear",
       text: soon
         ? `The release of route ${route} expires on ${printMinute(endsMs)}; without a newer one, ${model} is no longer served on it.`
@@ -200,6 +207,6 @@ async function topUpFailed(figures: Figures): Promise<Reading[]> {
   ];
 }
 
-/** `over` at or above 0 has crossed; it is over only once it is the margin below. */
+/** `over` at or above 0 has crossed; it clears only at the margin below 0. */
 const against = (over: number, { margin }: { margin: number }): Reading["standing"] =>
   over >= 0 ? "crossed" : over > -margin ? "between" : "clear";

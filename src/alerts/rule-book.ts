@@ -1,4 +1,5 @@
-// Rules and channels of organizations, as rows. A channel's secret is stored sealed and leaves this file only to sign.
+// Rules and channels of organizations, as rows. A channel's secret is stored sealed and leaves this file only
+// for signing.
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
@@ -27,11 +28,16 @@ export type RuleTerms = Condition & { channels: string[]; enabled: boolean };
 const WITH_FIRING = `SELECT *, EXISTS (SELECT 1 FROM alert_state WHERE alert_state.rule_id = alert_rule.rule_id) AS firing
   FROM alert_rule`;
 
-/** What is written with a change of the rule or channel of this id, and only with it: its line of the audit log. */
+/**
+ * Statements written only together with the change of the rule or channel with this id: its line of the audit
+ * log.
+ */
 export type Told = (id: string) => readonly Statement[];
 const TOLD_NOBODY: Told = () => [];
 
-/** Not by a gateway that slept while the data key was changed: nobody could open its secret. */
+/**
+ * A gateway that slept through a change of the data key must not add a channel: nobody could open its secret.
+ */
 const ADDING = `INSERT INTO alert_channel (channel_id, org_id, kind, name, target, secret, created_at)
   SELECT CAST(?1 AS text), CAST(?2 AS text), CAST(?3 AS text), CAST(?4 AS text), CAST(?5 AS text), CAST(?6 AS text),
     CAST(?7 AS bigint)
@@ -64,8 +70,8 @@ export class RuleBook {
   }
 
   /**
-   * New terms start from silence: what held under the old ones is forgotten. Null when the rule is not as it was, or not
-   * there at all.
+   * Changes a rule. New terms start from silence: firing state under the old ones is cleared. Null if the
+   * rule has changed since it was read, or does not exist.
    */
   async change(
     organizationId: string,
@@ -111,8 +117,8 @@ export class RuleBook {
     return rows.map(ruleOf);
   }
 
-  /** Every rule that is on, those of one organization together. */
-  /** One whose row is damaged is told of and left out: the others are watched all the same. */
+  /** Every enabled rule, grouped by organization. */
+  /** A damaged row is reported and skipped: the other rules are still watched. */
   async enabled(failed: (error: unknown) => void): Promise<Rule[]> {
     const rows = await this.sql.rows(`${WITH_FIRING} WHERE enabled = 1 ORDER BY org_id, rule_id`);
     return rows.flatMap((row) => {
@@ -127,7 +133,7 @@ export class RuleBook {
 
   async addChannel(
     organizationId: string,
-    /** Only what is signed has a secret. */
+    /** Only signed channels have a secret. */
     channel: Pick<Channel, "kind" | "name" | "target"> & { secret: string | null },
     nowMs: number,
     told: Told = TOLD_NOBODY,
@@ -157,7 +163,10 @@ export class RuleBook {
     return rows.map(channelOf);
   }
 
-  /** With its secret, for signing, null where that cannot be opened or there is none; null once it was removed. */
+  /**
+   * Returns a channel; null once it was removed. Its secret, for signing, is null if there is none or it
+   * cannot be opened.
+   */
   async channel(
     organizationId: string,
     channelId: string,
@@ -175,11 +184,11 @@ export class RuleBook {
     try {
       return openText(this.dataKey, channelId, sealed);
     } catch {
-      return null; // changed, or of another data key: whoever delivers says so
+      return null; // damaged, or sealed under another data key: the delivery reports it
     }
   }
 
-  /** Its row stays for the history; its secret goes. */
+  /** The row stays for the history; its secret is deleted. */
   removeChannel(
     organizationId: string,
     channelId: string,
@@ -196,7 +205,10 @@ export class RuleBook {
   }
 }
 
-/** Secrets of channels under a new data key, in its transaction; what the old one does not open stays as it is. */
+/**
+ * Reseals the secrets of channels under a new data key, in the transaction that changes it; a secret that the
+ * old key does not open stays as it is.
+ */
 export function* resealChannels({ from, to }: KeyChange): Query<Resealed> {
   const rows = yield* ask("SELECT channel_id, secret FROM alert_channel WHERE secret <> ''");
   const done = { resealed: 0, unreadable: 0 };
@@ -220,13 +232,16 @@ function anew(seal: () => string): string | null {
   }
 }
 
-/** That a row has the terms that somebody read: `valuesOf` them are its parameters, from this number on. */
+/**
+ * SQL condition: the row still has the terms that were read. Its parameters are `valuesOf` those terms,
+ * starting at `first`.
+ */
 export const asRead = (first: number): string =>
   `kind = ?${first} AND amount IS NOT DISTINCT FROM ?${first + 1} AND percent IS NOT DISTINCT FROM ?${first + 2}
    AND days IS NOT DISTINCT FROM ?${first + 3} AND key_id IS NOT DISTINCT FROM ?${first + 4}
    AND channels = ?${first + 5} AND enabled = ?${first + 6}`;
 
-/** In the order of the columns that `add` and `asRead` name. */
+/** In the order of the columns in `add` and `asRead`. */
 export const valuesOf = (terms: RuleTerms) =>
   [
     terms.kind,
@@ -241,7 +256,7 @@ export const valuesOf = (terms: RuleTerms) =>
 const channelsIn = (row: SqlRow): string[] =>
   readable(`alert rule ${textOf(row["rule_id"])}`, () => JSON.parse(textOf(row["channels"])) as string[]);
 
-/** For its own pages, where one that is damaged can still be seen and removed. */
+/** For the alerts pages, where a damaged rule can still be seen and removed. */
 function channelsShown(row: SqlRow): string[] {
   try {
     return channelsIn(row);

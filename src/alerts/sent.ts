@@ -1,12 +1,12 @@
-// How one try to send a message ended, whichever way it went.
+// The outcome of one try to send a message.
 
 export type Sent =
-  /** Its receiver took it. */
+  /** The receiver accepted it. */
   | { kind: "delivered"; status: number }
-  /** Not this time: tried again with growing pauses. */
+  /** Not this time: retried with growing pauses. */
   | { kind: "failed"; status: number | null; error: string }
-  /** Not at any time. */
+  /** Never: not retried. */
   | { kind: "refused"; status: number | null; error: string };
 
-/** How long a receiver has, from the beginning of a try to its end. */
+/** The time limit of a receiver, from the beginning of a try to its end. */
 export const TRY_MS = 10_000;

@@ -1,13 +1,13 @@
-// Standard Webhooks signatures (standardwebhooks.com): HMAC-SHA256 over id, time and the exact body, under a secret that
-// only the organization and this gateway have.
+// Standard Webhooks signatures (standardwebhooks.com): HMAC-SHA256 over id, time and the exact body, with a
+// secret that only the organization and this gateway know.
 import { createHmac, randomBytes } from "node:crypto";
 
 const PREFIX = "whsec_";
 
-/** 24 random bytes, in the form that Standard Webhooks gives them. */
+/** 24 random bytes, in the format of Standard Webhooks. */
 export const newSigningSecret = (): string => `${PREFIX}${randomBytes(24).toString("base64")}`;
 
-/** The three headers of one try; the id stays, the time is of the try. */
+/** The three headers of one try; the id stays the same, the time is the time of the try. */
 export function signedHeaders(
   secret: string,
   message: { id: string; body: string; nowMs: number },

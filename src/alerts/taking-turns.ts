@@ -1,13 +1,13 @@
-// Whose messages are next where places are few: who was served longest ago. Who still has one under way waits for its end,
-// so that a receiver that hangs delays its own organization alone.
+// Decides whose messages are next when places are few: the organization served longest ago. One with a
+// message under way waits for its end, so that a hanging receiver delays only its own organization.
 
-/** So many are remembered; who was forgotten has waited for long. */
+/** How many served organizations are remembered; a forgotten one has waited long. */
 const REMEMBERED = 10_000;
 
 export class TakingTurns {
-  /** Messages under way, by organization. */
+  /** Number of messages under way, by organization. */
   private readonly underWay = new Map<string, number>();
-  /** Who was served, the latest last. */
+  /** Served organizations, the latest last. */
   private readonly served = new Set<string>();
   private taken = 0;
 
@@ -17,14 +17,14 @@ export class TakingTurns {
     return this.places - this.taken;
   }
 
-  /** Of those that wait, who comes next: no more than there are places. */
+  /** The waiting organizations that come next: at most as many as there are places. */
   next(waiting: readonly string[]): string[] {
     const idle = waiting.filter((id) => !this.underWay.has(id));
     const order = new Map([...this.served].map((id, place) => [id, place]));
     return idle.toSorted((a, b) => (order.get(a) ?? -1) - (order.get(b) ?? -1)).slice(0, this.free);
   }
 
-  /** A place until `work` ends, however it does. */
+  /** Takes a place until `work` ends, successfully or not. */
   take(id: string, work: Promise<void>): Promise<void> {
     this.taken += 1;
     this.underWay.set(id, (this.underWay.get(id) ?? 0) + 1);

@@ -1,19 +1,19 @@
-// Where a message may be sent. These are the only addresses that customers choose, so they are the only way to make this
-// gateway call something: https only, no private, loopback, link-local or metadata address under any spelling, and the
-// address that was judged is the one that is called (hardening.md S12).
+// Decides where a message may be sent. Customers choose no other addresses, so this is the only way to make
+// this gateway call something: https only; no private, loopback, link-local or metadata address in any
+// spelling; and the address that was checked is the address that is called (hardening.md S12).
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
-/** A target that may be called: `url` names host and certificate, `address` is where the socket goes. */
+/** A target that may be called: `url` gives host and certificate, `address` is where the socket connects. */
 export interface ResolvedTarget {
   url: URL;
-  /** The judged address, to connect to. */
+  /** The checked address. */
   address: string;
 }
 
 export type ResolveHost = (hostname: string) => Promise<string[]>;
 
-/** Why an address is not called; the words go to the customer who chose it. */
+/** Why an address is not called; the customer who chose it sees the message. */
 export class TargetRefusal extends Error {}
 
 const LOOKUP_MS = 5_000;
@@ -37,7 +37,7 @@ for (const [network, prefix] of [
   ["240.0.0.0", 4],
 ] as const)
   NOT_PUBLIC.addSubnet(network, prefix, "ipv4");
-// Of IPv6 only global unicast is public, less what embeds other addresses or goes nowhere.
+// Only global unicast IPv6 addresses are public, except ranges that embed other addresses or lead nowhere.
 const GLOBAL_UNICAST = new BlockList();
 GLOBAL_UNICAST.addSubnet("2000::", 3, "ipv6");
 for (const [network, prefix] of [
@@ -48,30 +48,35 @@ for (const [network, prefix] of [
 ] as const)
   NOT_PUBLIC.addSubnet(network, prefix, "ipv6");
 
-/** Where clouds hand a machine its credentials: nobody's alert goes there, however private the targets may be. */
+/**
+ * Addresses where clouds give a machine its credentials: never called, even if private targets are allowed.
+ */
 const METADATA = new BlockList();
 for (const address of [
   "169.254.169.254", // AWS, Google, Azure, Oracle, DigitalOcean, OpenStack
-  "169.254.169.253", // resolver of AWS
-  "169.254.170.2", // credentials of containers on AWS
+  "169.254.169.253", // AWS resolver
+  "169.254.170.2", // AWS container credentials
   "169.254.170.23",
   "169.254.0.23", // Tencent
   "100.100.100.200", // Alibaba
-  "168.63.129.16", // Azure's host
+  "168.63.129.16", // Azure host
   "192.0.0.192", // Oracle
 ])
   METADATA.addAddress(address, "ipv4");
-METADATA.addSubnet("169.254.0.0", 16, "ipv4"); // and whatever else is link-local: no endpoint of a person lives there
+METADATA.addSubnet("169.254.0.0", 16, "ipv4"); // all other link-local addresses, too: no customer's endpoint is there
 METADATA.addSubnet("fe80::", 10, "ipv6");
 for (const address of ["fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42"])
   METADATA.addAddress(address, "ipv6");
 const METADATA_NAMES = /^(?:metadata|instance-data|metadata\.[a-z0-9.-]+|instance-data\.ec2\.internal)$/;
 
-/** Also inside an IPv6 address that carries an IPv4 one, by whatever way of carrying. */
+/** Also checks every IPv4 address embedded in an IPv6 one. */
 const isMetadata = (address: string): boolean =>
   [address, ...embedded(address)].some((one) => METADATA.check(one, isIP(one) === 6 ? "ipv6" : "ipv4"));
 
-/** The IPv4 address that an IPv6 one carries: mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP. */
+/**
+ * The IPv4 addresses that an IPv6 address may embed: mapped, compatible, translated, NAT64, 6to4, Teredo,
+ * ISATAP.
+ */
 function embedded(address: string): string[] {
   if (isIP(address) !== 6) return [];
   const groups = groupsOf(address);
@@ -79,11 +84,11 @@ function embedded(address: string): string[] {
     const [high, low] = [(groups[index] ?? 0) ^ turned, (groups[index + 1] ?? 0) ^ turned];
     return [high >> 8, high & 255, low >> 8, low & 255].join(".");
   };
-  // A network's own NAT64 prefix is anybody's: the last 32 bits are taken at their word under every private prefix.
+  // A network can choose its own NAT64 prefix: the last 32 bits count under every private prefix.
   return [at(6), at(1), at(6, 0xffff)];
 }
 
-/** The eight groups of an IPv6 address, as `URL` spells it canonically. */
+/** The eight groups of an IPv6 address, in the canonical form of `URL`. */
 function groupsOf(address: string): number[] {
   const canonical = new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname.slice(1, -1);
   const [head = "", tail] = canonical.split("::");
@@ -93,7 +98,7 @@ function groupsOf(address: string): number[] {
   return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];
 }
 
-/** Whether anybody on the internet could mean this address. */
+/** True if the address is a public one, reachable over the internet. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !NOT_PUBLIC.check(address, "ipv4");
@@ -101,7 +106,7 @@ export function isPublicAddress(address: string): boolean {
   return GLOBAL_UNICAST.check(address, "ipv6") && !NOT_PUBLIC.check(address, "ipv6");
 }
 
-/** What can be judged without asking the network: when a channel is made. Throws `TargetRefusal`. */
+/** Checks what can be checked without the network, when a channel is created. Throws `TargetRefusal`. */
 export function readTarget(text: string, allow: { privateTargets: boolean }): URL {
   const url = URL.parse(text.trim());
   if (url === null) throw new TargetRefusal("must be an address like https://hooks.example.com/tollgate");
@@ -119,7 +124,7 @@ export function readTarget(text: string, allow: { privateTargets: boolean }): UR
   return url;
 }
 
-/** Looks the host up; every address it has must be public. Throws `TargetRefusal`. */
+/** Resolves the host; every address it has must be public. Throws `TargetRefusal`. */
 export async function resolveTarget(
   text: string,
   allow: { privateTargets: boolean },
@@ -131,12 +136,12 @@ export async function resolveTarget(
   const [address] = addresses;
   if (address === undefined) throw new TargetRefusal(`leads nowhere: ${host} has no address`);
   if (addresses.some((found) => isIP(found) === 0 || isMetadata(found))) throw metadata();
-  // A name with one public and one private address is a way around the check, never an accident.
+  // A name with a public and a private address is an attempt to get around the check, never an accident.
   if (!allow.privateTargets && !addresses.every(isPublicAddress)) throw notPublic();
   return { url, address };
 }
 
-/** A name that nobody knows now may be known at the next try: that is a failure, not a refusal. */
+/** A name that does not resolve now may resolve at the next try: that is a failure, not a refusal. */
 async function resolveBySystem(hostname: string): Promise<string[]> {
   const late = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new Error(`looking up ${hostname} took too long`)), LOOKUP_MS).unref();

@@ -1,5 +1,5 @@
-// Goes round all rules that are on and writes one message per crossing. Away from every request: it reads what the
-// ledger has written, the figures of many organizations together and each of them once per round.
+// Evaluates all enabled rules and writes one message per crossing, outside of any request: it reads what the
+// ledger has written, the figures of many organizations together and each figure once per round.
 import { DAY_MS } from "../domain/durations.ts";
 import { printTime } from "../domain/print.ts";
 import type { Reading, Rule } from "./alert.ts";
@@ -12,21 +12,21 @@ export interface WatchPorts {
   rules: RuleBook;
   crossings: Crossings;
   outbox: Pick<Outbox, "messagesSince">;
-  /** One look: those who ask for a figure at once, of whichever organization, are answered together. */
+  /** Starts one look: figures requested at the same time, for any organization, are read together. */
   look(): (organizationId: string) => Figures;
   nowMs(): number;
 }
 
-/** Organizations that are looked at together. */
+/** The number of organizations evaluated together. */
 const TOGETHER = 100;
 
 /**
- * Messages of an organization within a day, those of every channel counted. Rules times keys times channels are many: what
- * crosses beyond it is told when there is room again, if it still stands.
+ * The most messages for an organization within a day, over all channels. Rules times keys times channels are
+ * many: crossings beyond it are reported when there is room again, if they still hold.
  */
 export const MESSAGES_A_DAY = 1_000;
 
-/** One round. A rule that fails does not keep the others waiting. */
+/** Runs one round. A rule that fails does not delay the others. */
 export async function watchRules(on: WatchPorts, failed: (error: unknown) => void): Promise<void> {
   const organizations = [
     ...Map.groupBy(await on.rules.enabled(failed), ({ organizationId }) => organizationId),
@@ -37,7 +37,7 @@ export async function watchRules(on: WatchPorts, failed: (error: unknown) => voi
   }
 }
 
-/** What failed for many at once is one failure. */
+/** Reports an error shared by many readers once. */
 function toldOnce(failed: (error: unknown) => void): (error: unknown) => void {
   const told = new Set<unknown>();
   return (error) => {
@@ -52,7 +52,7 @@ async function watchSome(
   organizations: ReadonlyMap<string, readonly Rule[]>,
   failed: (error: unknown) => void,
 ): Promise<void> {
-  // Before any figure: what others tell or clear from here on, they saw later than this round.
+  // Read before any figure: whatever other gateways report or clear after this, they based on newer figures.
   const firing = await on.crossings.firing([...organizations.keys()]);
   const figuresOf = on.look();
   const looked = [...organizations].flatMap(([organizationId, rules]) => {
@@ -71,13 +71,13 @@ async function watchSome(
   }
 }
 
-/** What an organization may still be told today; read only when something has crossed. */
+/** The number of messages an organization may still get today; read only when something has crossed. */
 class Budget {
   private left: number | null = null;
 
   constructor(private readonly written: () => Promise<number>) {}
 
-  /** False when there is no room for so many messages. */
+  /** False if there is no room for this many messages. */
   async take(messages: number): Promise<boolean> {
     this.left ??= MESSAGES_A_DAY - (await this.written());
     if (this.left < messages) return false;
@@ -103,17 +103,18 @@ async function tell(
         payload: payloadOf({ kind: rule.kind, rule, text, facts, nowMs }),
       };
       const fired = await on.crossings.crossed(rule, subject, message, nowMs);
-      // Edited, or told of by another gateway meanwhile: the next round looks at it anew.
+      // Edited, or reported by another gateway in the meantime: the next round evaluates it again.
       if (fired === null) return;
       rule = fired;
     }
     if (standing !== "clear") firing.delete(subject);
   }
-  // What is clear, and what is no longer spoken of: yesterday, last month, a key that was revoked.
+  // Clears what no longer holds and subjects that are no longer reported: yesterday, last month, a revoked
+  // key.
   for (const crossingId of firing.values()) await on.crossings.cleared(crossingId);
 }
 
-/** The body of a message, as docs/alerts.md shows it. It carries figures, never content. */
+/** The body of a message, as documented in docs/alerts.md. It contains figures, never content. */
 export function payloadOf(message: {
   kind: string;
   rule: Pick<Rule, "id" | "organizationId"> | { id: null; organizationId: string };
@@ -131,7 +132,7 @@ export function payloadOf(message: {
     });
 }
 
-/** Each figure is asked for once, at one time, however many rules look at it. */
+/** Requests each figure once, at one instant, however many rules read it. */
 function onceEach(figures: Figures): Figures {
   const nowMs = figures.nowMs();
   const kept = new Map<string, Promise<unknown>>();

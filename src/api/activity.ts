@@ -21,7 +21,7 @@ const oneRequest = z.strictObject({ org: id, request: id });
 type OperatorRow = z.output<typeof operatorRequests>["data"][number];
 type ActivityRow = z.output<typeof shapes.activityList>["data"][number];
 
-/** Of a CSV: every figure of a row. */
+/** The columns of a CSV: every figure of a row. */
 const REQUEST_COLUMNS: Parameters<typeof csvFile<ActivityRow>>[0]["columns"] = {
   id: (row) => row.id,
   at: (row) => row.at,
@@ -142,7 +142,7 @@ export const requestsEndpoints = [
   endpoint({
     target: "GET /admin/v1/requests",
     who: "activity.see",
-    summary: "List an organization's requests, newest first, refusals and replays included",
+    summary: "List an organization's requests, newest first, including refusals and replays",
     input: shapes.requestsQuery,
     output: shapes.activityList,
     run: ({ input }, { operator }) => operator.requests.list(input),
@@ -150,7 +150,8 @@ export const requestsEndpoints = [
   endpoint({
     target: "GET /admin/v1/requests/{id}",
     who: "activity.see",
-    summary: "Show one request: receipt, hold, attempts, timings; or what a refusal or replay asked for",
+    summary:
+      "Show one request: receipt, hold, attempts, timings; or what a refused or replayed request asked for",
     input: requestParams,
     output: z.union([requestSchema, heldNothingSchema]),
     run: ({ input }, { operator }) => operator.requests.show(input.id),

@@ -1,4 +1,4 @@
-// Alerts of an organization: rules, the channels that they are told by, deliveries.
+// Alerts of an organization: rules, their channels, deliveries.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import type { KeyRooms } from "./rooms.ts";
@@ -34,7 +34,7 @@ export const alertsEndpoints = [
   endpoint({
     target: ["POST /app/v1/orgs/{org}/alerts/rules", "POST /admin/v1/alerts/rules"],
     who: "alerts.change",
-    summary: "Add an alert rule; of amount_usd, percent and days the one that its kind needs",
+    summary: "Add an alert rule, with whichever of amount_usd, percent and days its kind needs",
     input: shapes.alertRuleInput.extend({ org: orgId }).meta({ id: "CreateAlertRule" }),
     output: shapes.alertRule,
     status: 201,
@@ -45,7 +45,7 @@ export const alertsEndpoints = [
   endpoint({
     target: ["PUT /app/v1/orgs/{org}/alerts/rules/{rule}", "POST /admin/v1/alerts/rules/{rule}/change"],
     who: "alerts.change",
-    summary: "Put an alert rule's terms in the place of those that it had at `version`",
+    summary: "Replace the terms that an alert rule had at `version`",
     input: shapes.changeAlertRuleInput.extend({ org: orgId, rule: id }).meta({ id: "ChangeAlertRule" }),
     output: shapes.alertRule,
     audit: "alert_rule.change",
@@ -67,7 +67,7 @@ export const alertsEndpoints = [
   endpoint({
     target: ["GET /app/v1/orgs/{org}/alerts/channels", "GET /admin/v1/alerts/channels"],
     who: "alerts.see",
-    summary: "List where an organization's alerts go, the dashboard's own list first",
+    summary: "List an organization's alert channels, the dashboard's own list first",
     input: organization,
     output: shapes.alertChannelList,
     run: async ({ input: { org } }, rooms) => (await alertsOf(rooms, org)).channels(org),
@@ -75,7 +75,7 @@ export const alertsEndpoints = [
   endpoint({
     target: ["POST /app/v1/orgs/{org}/alerts/channels", "POST /admin/v1/alerts/channels"],
     who: "alerts.change",
-    summary: "Add a channel; the answer is the only one that shows a webhook's signing secret",
+    summary: "Add a channel; only this response shows a webhook's signing secret",
     input: shapes.alertChannelInput.extend({ org: orgId }).meta({ id: "CreateAlertChannel" }),
     output: shapes.createdAlertChannel,
     status: 201,
@@ -89,7 +89,7 @@ export const alertsEndpoints = [
       "POST /admin/v1/alerts/channels/{channel}/remove",
     ],
     who: "alerts.change",
-    summary: "Remove a channel, from the rules that told it, too",
+    summary: "Remove a channel, also from the rules that use it",
     input: oneChannel,
     output: done,
     audit: "alert_channel.remove",
@@ -104,7 +104,7 @@ export const alertsEndpoints = [
       "POST /admin/v1/alerts/channels/{channel}/test",
     ],
     who: "alerts.change",
-    summary: "Send a test to a channel now; its delivery tells what comes of it",
+    summary: "Send a test to a channel now; its delivery shows the outcome",
     input: oneChannel,
     output: shapes.alertDelivery,
     audit: "alert_channel.test",
@@ -114,7 +114,7 @@ export const alertsEndpoints = [
   endpoint({
     target: ["GET /app/v1/orgs/{org}/alerts/deliveries", "GET /admin/v1/alerts/deliveries"],
     who: "alerts.see",
-    summary: "List what an organization's channels were told, newest first",
+    summary: "List the deliveries to an organization's channels, newest first",
     input: pageQuery.extend({ org: orgId }),
     output: shapes.alertDeliveryList,
     run: async ({ input: { org, ...asked } }, rooms) => (await alertsOf(rooms, org)).deliveries(org, asked),
@@ -125,14 +125,14 @@ export const alertsEndpoints = [
       "GET /admin/v1/alerts/deliveries/{delivery}",
     ],
     who: "alerts.see",
-    summary: "One message to one channel: whether it arrived, and if not, why",
+    summary: "Show one message to one channel: whether it arrived, and if not, why",
     input: z.strictObject({ org: orgId, delivery: id }),
     output: shapes.alertDelivery,
     run: async ({ input: { org, delivery } }, rooms) => (await alertsOf(rooms, org)).delivery(org, delivery),
   }),
 ] as const;
 
-/** Throws for an organization that there is none of: a management key names it itself. */
+/** Throws if there is no such organization: with a management key the caller names it. */
 async function alertsOf({ operator, alerts }: KeyRooms, org: string): Promise<KeyRooms["alerts"]> {
   await operator.organizations.assertThere(org);
   return alerts;

@@ -58,7 +58,7 @@ export const auditLogEndpoints = [
   }),
 ] as const;
 
-/** Billing sees money, a developer what they did themselves. */
+/** Billing sees money, a developer their own actions. */
 function onlyOf({ allowance, standing, signedIn }: PersonCaller): AuditSight["only"] {
   if (allowance === "all") return null;
   return standing === "billing" ? { money: true } : { actor: signedIn.person.id };

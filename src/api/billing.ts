@@ -1,4 +1,4 @@
-// Credits of one organization: what is left of them and why, open holds, the ledger, what was bought.
+// Credits of one organization: what is left of them and why, open holds, the ledger, purchases.
 import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { billingSums, ledgerPage, openHolds, topUpsPage } from "../reporting/billing.ts";

@@ -1,12 +1,12 @@
-// What callers of the API know of an endpoint by its target: what to send, what comes back. Types only; the dashboard, the
-// command line and the tests take theirs from here.
+// The types of an endpoint for its callers, by target: what to send, what comes back. Types only; the
+// dashboard, the command line and the tests import theirs from here.
 import type { z } from "zod";
 import type { EndpointAt, TargetOf } from "./endpoints.ts";
 import type { KeyTarget, PathField, SessionTarget } from "./target.ts";
 
-/** What an endpoint takes, the fields of its path included. */
+/** The input of an endpoint, including the fields of its path. */
 export type Input<T extends TargetOf> = z.input<EndpointAt<T>["input"]>;
-/** What an endpoint answers; text where that is no JSON. */
+/** The output of an endpoint; text if it is not JSON. */
 export type Answer<T extends TargetOf> = EndpointAt<T>["output"] extends infer O extends z.ZodType
   ? z.output<O>
   : string;
@@ -21,9 +21,9 @@ type At<R> = R extends `${infer Method} ${infer Path}`
 /** A target of the dashboard, below `/app/v1`. */
 export type AppRoute = Below<Extract<TargetOf, SessionTarget>>;
 export type AppAnswer<R extends AppRoute> = Answer<At<R>>;
-/** What a caller writes into its body. */
+/** The fields of a request's body. */
 export type AppBody<R extends AppRoute> = Omit<Input<At<R>>, PathField<R>>;
-/** What a caller writes into its query. */
+/** The fields of a request's query. */
 export type AppQuery<R extends AppRoute> = R extends `GET ${string}`
   ? Omit<Input<At<R>>, PathField<R>>
   : object;

@@ -1,4 +1,4 @@
-// Credits as operators give and return them, and the payments that bring them.
+// Credits granted and refunded by operators, and the payments behind purchases.
 import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { creditsPage, refundableOf } from "../reporting/credits.ts";
@@ -87,7 +87,8 @@ export const creditsEndpoints = [
   endpoint({
     target: "GET /admin/v1/credits/list",
     who: "operate",
-    summary: "List what came and went back of one organization or of all, with who saw to it, newest first",
+    summary:
+      "List the credits and chargebacks of one organization or of all, with the person responsible, newest first",
     input: shapes.creditsQuery.extend({ org: orgId.optional() }),
     output: shapes.creditList,
     run: ({ input }, { operator }) => operator.credits.list(input),
@@ -95,7 +96,7 @@ export const creditsEndpoints = [
   endpoint({
     target: "POST /admin/v1/credits/refund",
     who: "operate",
-    summary: "Return what a settled request cost, or part of it, once per reference",
+    summary: "Refund a settled request, in whole or in part, once per reference",
     input: inputs.refundCreditsInput,
     output: refundSchema,
     audit: "credits.refund",
@@ -181,7 +182,7 @@ export const paymentsEndpoints = [
       "POST /admin/v1/payments/orders/{order}/confirm",
     ],
     who: "operate",
-    summary: "Credit an order that was paid by hand, once",
+    summary: "Credit a manually paid order, once",
     input: inputs.paymentOrderParams,
     output: order,
     audit: "order.confirm",
@@ -190,7 +191,7 @@ export const paymentsEndpoints = [
   endpoint({
     target: "GET /admin/v1/payments/events",
     who: "operate",
-    summary: "List events of the payment service with what came of them, newest first",
+    summary: "List events of the payment service with their outcomes, newest first",
     input: inputs.paymentEventsQuery,
     output: shapes.paymentEventList,
     run: async ({ input }, { operator }) => {

@@ -6,13 +6,13 @@ import { type CsvCell, cell } from "../domain/csv.ts";
 type Page<Row> = (cursor: string | undefined) => Promise<{ data: Row[]; next_cursor: string | null }>;
 
 export interface CsvTable<Row> {
-  /** Carries organization and range. */
+  /** Contains organization and range. */
   name: string;
   columns: Record<string, (row: Row) => CsvCell>;
   page: Page<Row>;
 }
 
-/** `activity-org_…-24h`: what, whose and of which window, as it was asked for. */
+/** `activity-org_…-24h`: content, organization and the requested window. */
 export function windowFileName(
   what: string,
   org: string | undefined,
@@ -28,7 +28,7 @@ export interface CsvFile {
   lines: AsyncGenerator<string, void>;
 }
 
-/** Rejects when the first page cannot be read: the status must not be 200 then. */
+/** Rejects if the first page cannot be read: the status must not be 200 then. */
 export async function csvFile<Row>({ name, columns, page }: CsvTable<Row>): Promise<CsvFile> {
   return { name, lines: linesOf(columns, { first: await page(undefined), page }) };
 }

@@ -1,4 +1,4 @@
-// What an operator does about a terminal that wants to log in: find it by its code, approve it, decline it.
+// An operator's actions on a terminal that wants to log in: find it by its code, approve it, decline it.
 import { z } from "zod";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";

@@ -1,5 +1,6 @@
-// One endpoint: where it stands, who may call it, what it takes and answers, what it leaves in the audit log, what it does
-// (docs/decisions/0033-one-api.md). What is declared here is enforced by one door (`src/http/api/admit.ts`) before `run`.
+// One endpoint: its target, who may call it, its input and output, its audit line, its function
+// (docs/decisions/0033-one-api.md). A single door (`src/http/api/admit.ts`) enforces these declarations
+// before `run`.
 import type { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
 import type { Action, Allowance, OwnAction, Standing } from "../domain/roles.ts";
@@ -10,31 +11,35 @@ import type { KeyRooms, Rooms } from "./rooms.ts";
 import { type KeyTarget, methodOf, type PathField, type Target } from "./target.ts";
 
 /**
- * Everybody; whoever is signed in (or holds a management key); or whose standing has a row of this action in the table of
- * roles: in the organization of the path, as an operator elsewhere. A management key stands as an operator.
+ * Everybody; everybody signed in (or with a management key); or callers whose standing the table of roles
+ * lists for this action: their role in the organization of the path, elsewhere the operator role. A
+ * management key stands as an operator.
  */
 export type Who = "anybody" | "signed_in" | Action;
 
-/** An answer that is no JSON document: a file, an event stream, or the very answer of `/v1/chat/completions`. */
+/**
+ * An output other than a JSON document: a file, an event stream, or the unchanged response of
+ * `/v1/chat/completions`.
+ */
 export type Stream = "csv" | "pdf" | "events" | "completion";
 
-/** A document to keep, under its name. */
+/** A document with its file name. */
 export interface PdfFile {
   name: string;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Who passed the door. */
+/** The admitted caller. */
 export interface Caller {
   /** For the audit log: who makes this change, and from where. */
   actor: Actor;
-  /** Whose call it is under whichever hat: a person's id, or the installation (decision 18). */
+  /** Whose call it is, whatever the credential: a person's id, or the installation (decision 18). */
   person: string;
-  /** In the organization of the path; operators of everything else. */
+  /** The role in the organization of the path; operator for everything else. */
   standing: Standing;
-  /** All of theirs by which they may do this; `standing` is one of them. */
+  /** All standings that permit this call; `standing` is one of them. */
   standings: readonly Standing[];
-  /** `own`: only what this person made. */
+  /** `own`: only what this person created. */
   allowance: Allowance;
 }
 export interface PersonCaller extends Caller {
@@ -52,7 +57,7 @@ interface PersonCall<Input> {
 }
 interface OpenCall<Input> {
   input: Input;
-  /** Null for those who are not signed in. */
+  /** Null if not signed in. */
   caller: PersonCaller | null;
   exchange: Exchange;
 }
@@ -71,24 +76,24 @@ type AnswerOf<O> = O extends z.ZodType
       ? PdfFile
       : Response;
 
-/** A change says what it leaves in the audit log, if only that it leaves nothing. */
+/** A change declares its audit line, even if it has none. */
 type Audit<T> = T extends `GET ${string}` ? { audit?: null } : { audit: string | null };
 /**
- * Where some may do only what concerns their own: who made what this is about (throws when there is no such thing), asked
- * before `run`; null where `run` makes something new or answers with their own rows only.
+ * For actions that some may only apply to their own: returns who created the subject (throws if it does not
+ * exist), and is called before `run`; null if `run` creates something or returns only the caller's own rows.
  */
 type Own<T, W, I> = [W] extends [OwnAction]
   ? { own: ((input: I, rooms: RoomsAt<T>) => Promise<string | null>) | null }
   : { own?: never };
 
-/** The document of the operator API tells what it does. */
+/** The summary for the document of the operator API. */
 type Told<T> = [Extract<T, KeyTarget>] extends [never] ? { summary?: never } : { summary: string };
 
 type Declared<T extends Target, W extends Who, I extends z.ZodObject, O extends z.ZodType | Stream> = {
-  /** One place, or one at each door where input and output agree. */
+  /** One target, or one per door where input and output agree. */
   target: T | readonly T[];
   who: W;
-  /** Strict: what it does not name is refused. Names the fields of the path, too. */
+  /** Strict: unknown fields are rejected. Includes the fields of the path. */
   input: PathField<T> extends keyof z.output<I> ? I : `the path carries ${PathField<T>}`;
   output: O;
   status?: 201;
@@ -107,7 +112,7 @@ export interface Endpoint<
   input: I;
   output: O;
   status: 200 | 201;
-  /** The action's name in the audit log; null for reading. */
+  /** The action's name in the audit log; null for reads. */
   audit: string | null;
   summary: string | null;
   own: ((input: never, rooms: Partial<Rooms>) => Promise<string | null>) | null;
@@ -135,5 +140,5 @@ export function endpoint<
   };
 }
 
-/** Whether it only reads: its fields are the query, and nothing is remembered of it. */
+/** True if it only reads: its fields are the query, and no response is stored for it. */
 export const reads = (target: Target): boolean => methodOf(target) === "GET";

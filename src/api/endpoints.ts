@@ -63,7 +63,7 @@ type ByTarget = { [E in Declared as E["targets"][number]]: E };
 export type TargetOf = keyof ByTarget;
 export type EndpointAt<T extends TargetOf> = ByTarget[T];
 
-/** With the noun that each belongs to. */
+/** With the noun of each. */
 export const ENDPOINTS: readonly { noun: string; endpoint: Endpoint }[] = Object.entries(NOUNS).flatMap(
   ([noun, endpoints]) => endpoints.map((endpoint) => ({ noun, endpoint: endpoint as unknown as Endpoint })),
 );

@@ -1,5 +1,5 @@
-// Research Mode: asked for by an organization, decided by an operator. Who asked never approves: the ledger sees to the second
-// person under its lock, where no declaration could.
+// Research Mode: requested by an organization, decided by an operator. A requester never approves: the ledger
+// enforces the second person under its lock, which no declaration could.
 import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
 import { notFound } from "../domain/unknown-record.ts";
@@ -127,7 +127,9 @@ export const entitlementsEndpoints = [
 type Row = z.output<typeof entitlementRow>;
 type Urgency = Pick<Row, "state" | "created_at" | "expires_at">;
 
-/** Who waits comes first, the longest first; then what is in force, by its end; then what is over, newest first. */
+/**
+ * Open requests come first, the oldest first; then active ones, by their expiry; then the rest, newest first.
+ */
 function byUrgency(a: Urgency, b: Urgency): number {
   const place = ({ state }: Urgency): number => (state === "requested" ? 0 : state === "active" ? 1 : 2);
   if (place(a) !== place(b)) return place(a) - place(b);

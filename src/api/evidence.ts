@@ -1,4 +1,4 @@
-// What a charge can be held to: the entries of a request, the requests of an entry, and all that proves a charge.
+// What proves a charge: the entries of a request, the requests of an entry, and all evidence together.
 import { z } from "zod";
 import { evidenceOf } from "../reporting/evidence.ts";
 import { ledgerEntry, requestEntries } from "../reporting/request-entries.ts";
@@ -49,13 +49,13 @@ export const evidenceEndpoints = [
   }),
 ] as const;
 
-/** An operator who is a member of little standing is an operator still. */
+/** An operator who is also a member with a lesser role is still an operator. */
 const maySeeBilling = ({ standing, signedIn }: PersonCaller): boolean =>
   signedIn.person.operator || allowance(standing, "billing.see") !== null;
 
 const notTheirs = (): OperatorRefusal =>
   new OperatorRefusal(
     "role_not_permitted",
-    `Your role may see what a charge is based on, but not the whole ledger. Roles that may: ${Object.keys(ACTIONS["billing.see"]).join(", ")}.`,
+    `Your role may see what a charge is based on, but not the whole ledger. That requires one of these roles: ${Object.keys(ACTIONS["billing.see"]).join(", ")}.`,
     "chain_from",
   );

@@ -7,12 +7,15 @@ export interface Exchange {
   requestId: string;
   receivedAtMs: number;
   idempotencyKey: string | null;
-  /** Whether this call would be let in again, now: for an answer that goes on for minutes. */
+  /** True if this call would still be admitted now: for responses that last for minutes. */
   stands(this: void): Promise<boolean>;
-  /** Set on the answer. */
+  /** Set on the response. */
   cookies: string[];
-  /** Seconds of silence after which the socket is closed, until the answer is handed over; 0 = never. */
+  /** The seconds of silence after which the socket is closed, until the response is returned; 0 = never. */
   setIdleTimeout(this: void, seconds: number): void;
-  /** The answer goes on when it is handed over, with so many seconds of silence; what is returned is told of its end. */
+  /**
+   * For a response that continues after it is returned, with the allowed seconds of silence; call the
+   * returned function at its end.
+   */
   sending(this: void, seconds: number): () => void;
 }

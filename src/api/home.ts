@@ -1,4 +1,4 @@
-// The operator's first page: each block by itself, so that a slow one keeps none of the others waiting.
+// The operator's first page: each block has its own endpoint, so that a slow one does not delay the others.
 import { z } from "zod";
 import { endingSoon } from "../reporting/home-ending.ts";
 import { marginOf } from "../reporting/home-margin.ts";

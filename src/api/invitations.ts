@@ -1,4 +1,4 @@
-// Invitations: the two sides of their link, and what an organization and the operators have offered.
+// Invitations: both ends of their links, and those open in an organization or among operators.
 import { z } from "zod";
 import type { Actor, From } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
@@ -11,7 +11,7 @@ import { id, orgId, page } from "./shapes/fields.ts";
 import { inviteOperatorInput } from "./shapes/people.ts";
 import * as shapes from "./shapes/people.ts";
 
-/** The line of somebody who came by an invitation. */
+/** The audit line of somebody who accepted an invitation. */
 const joined = (
   { invitation: { organizationId, role }, person }: Awaited<ReturnType<People["accept"]>>,
   from: From,
@@ -56,7 +56,7 @@ export const invitationsEndpoints = [
         () => rooms.people.accept(input.token, { account, visitor }),
         (accepted) => joined(accepted, { address: visitor.address, requestId }),
       );
-      // Whoever was an operator before begins anew: no key of those days opens anything again.
+      // A former operator starts over: no key from then works again.
       const actor: Actor = { id: person.id, address: visitor.address, requestId };
       if (invitation.organizationId === null) await rooms.changes.endManagementKeys(person.id, actor);
       if (account === null) return await printSession(rooms, caller?.signedIn ?? null);
@@ -84,7 +84,7 @@ export const invitationsEndpoints = [
   endpoint({
     target: ["POST /app/v1/orgs/{org}/invitations", "POST /admin/v1/invitations"],
     who: "team.change",
-    summary: "Invite somebody into an organization; the answer is the only one that shows the link",
+    summary: "Invite somebody to an organization; only this response shows the link",
     input: shapes.inviteMemberInput,
     output: shapes.createdInvitation,
     status: 201,
@@ -94,7 +94,7 @@ export const invitationsEndpoints = [
   endpoint({
     target: "POST /admin/v1/invitations/{invitation}/resend",
     who: "team.change",
-    summary: "Make an open or expired invitation anew, with a new link; the old link opens nothing any more",
+    summary: "Renew an open or expired invitation with a new link; the old link stops working",
     input: shapes.oneInvitationInput,
     output: shapes.createdInvitation,
     status: 201,
@@ -107,7 +107,7 @@ export const invitationsEndpoints = [
       "POST /admin/v1/invitations/{invitation}/withdraw",
     ],
     who: "team.change",
-    summary: "Withdraw an invitation; its link opens nothing any more",
+    summary: "Withdraw an invitation; its link stops working",
     input: shapes.oneInvitationInput,
     output: shapes.invitation,
     audit: "member.uninvite",

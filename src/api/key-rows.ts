@@ -1,4 +1,5 @@
-// Keys as the dashboard shows them: one, or a page of them, each with who made it and what is left of its limits.
+// Keys as the dashboard shows them: one, or a page of them, each with its creator and what is left of its
+// limits.
 import type { z } from "zod";
 import { allows } from "../domain/allowed-models.ts";
 import { formatUsd, maxUsd, minUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.ts";
@@ -17,14 +18,14 @@ import type { KeyJson, keyList, keyMakers, keyMakersQuery, ListedKey, keysQuery 
 
 export type KeyAt = { org: string; key: string };
 
-/** Throws where the organization has none of this id. */
+/** Throws if the organization has no key with this id. */
 export async function knownKey({ operator }: Rooms, { org, key: id }: KeyAt): Promise<KeyJson> {
   const found = await operator.keys.find(id);
   if (found === null || found.org !== org) throw notFound("key");
   return found;
 }
 
-/** The one key, without a look at the others. */
+/** One key, without reading the others. */
 export async function keyRowOf(rooms: Rooms, at: KeyAt, caller: PersonCaller): Promise<ListedKey> {
   const found = await knownKey(rooms, at);
   const makers = await makersOf(rooms.reports.sql, [found.id]);
@@ -37,7 +38,7 @@ export async function keyRowOf(rooms: Rooms, at: KeyAt, caller: PersonCaller): P
 
 const LOOKED_AT_ONCE = 500;
 
-/** A page of its keys, the newest first; a state that follows from what was spent is looked for key by key among the live ones. */
+/** A page of keys, newest first; states that depend on spend are evaluated key by key among the live ones. */
 export async function keysPage(
   rooms: Rooms,
   { org, cursor, limit = PAGE_ROWS, by, ...filters }: z.output<typeof keysQuery> & { org: string },
@@ -49,7 +50,8 @@ export async function keysPage(
   const wanted = { ...filters, makers, nowMs: rooms.nowMs() };
   const found: { key: KeyJson; place: KeyPlace }[] = [];
   let after = keyCursor(cursor);
-  // Few of many may fit: more are looked at each time, so that a page of one key is not as many questions as there are keys.
+  // Few of many may match, so each batch is larger than the one before: a page of one key does not take as
+  // many queries as there are keys.
   for (let most = limit + 1; found.length <= limit; most = Math.min(most * 2, LOOKED_AT_ONCE)) {
     const places = await keyPlaces(reports.sql, org, { ...wanted, most, after });
     const placeOf = new Map(places.map((place) => [place.id, place]));
@@ -72,10 +74,13 @@ export async function keysPage(
   return { data, next_cursor: nextCursor };
 }
 
-/** Where a page starts. Throws `Refusal` for a text that no page gave. */
+/** The start of a page. Throws `Refusal` for a cursor that no page returned. */
 const keyCursor = (cursor: string | undefined): KeyPlace => startOf({ cursor }).after;
 
-/** What the places cannot tell: whether spend and holds have reached a limit, and exactly which models it may use. */
+/**
+ * Checks what the places do not show: whether spend and holds have reached a limit, and exactly which models
+ * are allowed.
+ */
 function fits(
   { blocked_by_limit, allowed_models }: KeyJson,
   { state, model }: Pick<z.output<typeof keysQuery>, "state" | "model">,
@@ -84,10 +89,13 @@ function fits(
   return state === "active" ? !blocked_by_limit : state === "blocked_by_limit" ? blocked_by_limit : true;
 }
 
-/** A person may have made thousands of keys, and thousands of persons one each: those with the most live ones are named. */
+/**
+ * One person may have created thousands of keys, and thousands of people one each: those with the most live
+ * ones are listed.
+ */
 const MAKERS_NAMED = 200;
 
-/** People who made keys of the organization, as far as what is searched for fits them. */
+/** People who created keys of the organization and match the search. */
 export async function keyMakersOf(
   rooms: Rooms,
   { org, search = "" }: z.output<typeof keyMakersQuery> & { org: string },
@@ -109,7 +117,7 @@ const goneMakers = async (rooms: Rooms, org: string): Promise<string[]> => {
   return makers.map(({ maker }) => maker).filter((id) => !members.has(id));
 };
 
-/** Those of the makers that are people, and who of them belongs to the organization. */
+/** The creators that are people, and which of them belong to the organization. */
 async function makersAndMembers(rooms: Rooms, org: string) {
   const all = await makersOfKeys(rooms.reports, org);
   const ids = all.map(({ maker }) => maker);
@@ -148,7 +156,7 @@ async function printed(
   });
 }
 
-/** What this person may change, whatever they came for. */
+/** What this person may change, regardless of the current call. */
 async function changesKeys(
   rooms: Rooms,
   org: string,
@@ -189,7 +197,7 @@ function limitDay(key: KeyJson, pace: KeyPace | undefined, nowMs: number): strin
   return reachesLimitOn({ limit, monthSpend, createdAtMs: Date.parse(key.created_at) }, pace, nowMs);
 }
 
-/** Until the first of its limits is reached. */
+/** What is left until the first of its limits is reached. */
 function leftOf(key: KeyJson): string | null {
   const month = { spent_usd: key.month_spend_usd, held_usd: key.held_usd };
   const left = [

@@ -1,4 +1,4 @@
-// API keys of an organization. A developer changes the keys that they made; the secret leaves once.
+// API keys of an organization. Developers change the keys that they created; the secret is returned once.
 import { z } from "zod";
 import { makersOf, keyDay, successionOf } from "../reporting/key-makers.ts";
 import { keysOver } from "../reporting/key-places.ts";
@@ -165,7 +165,7 @@ export const keysEndpoints = [
     target: "POST /admin/v1/keys",
     who: "keys.change",
     own: null,
-    summary: "Create an API key; the answer is the only one that shows the secret",
+    summary: "Create an API key; only this response shows the secret",
     input: createKeyRecordInput,
     output: createdKeyRecord,
     status: 201,
@@ -184,7 +184,7 @@ export const keysEndpoints = [
     target: "POST /admin/v1/keys/{key}/revoke",
     who: "keys.change",
     own: null,
-    summary: "Revoke an API key, for good, from its very next request",
+    summary: "Revoke an API key permanently, effective with its next request",
     input: z.strictObject({ key: keyId }),
     output: keyRecord,
     audit: "key.revoke",
@@ -194,7 +194,7 @@ export const keysEndpoints = [
     target: "POST /admin/v1/keys/{key}/pause",
     who: "keys.change",
     own: null,
-    summary: "Pause an API key, from its very next request, until it is resumed",
+    summary: "Pause an API key until it is resumed, effective with its next request",
     input: z.strictObject({ key: keyId }),
     output: keyRecord,
     audit: "key.pause",
@@ -214,7 +214,7 @@ export const keysEndpoints = [
     target: "POST /admin/v1/keys/{key}/replace",
     who: "keys.change",
     own: null,
-    summary: "Create an API key with the settings of another one, which ends by itself after an overlap",
+    summary: "Create an API key with the settings of another one, which expires after an overlap",
     input: replaceKeyRecordInput,
     output: createdKeyRecord,
     status: 201,
@@ -225,7 +225,7 @@ export const keysEndpoints = [
     target: "POST /admin/v1/keys/{key}/update",
     who: "keys.change",
     own: null,
-    summary: "Change an API key's name and what it may",
+    summary: "Change an API key's name and settings",
     input: updateKeyInput,
     output: keyRecord,
     audit: "key.settings",
@@ -235,7 +235,7 @@ export const keysEndpoints = [
     target: "POST /admin/v1/keys/{key}/rename",
     who: "keys.change",
     own: null,
-    summary: "Give an API key another name",
+    summary: "Rename an API key",
     input: renameKeyInput,
     output: keyRecord,
     audit: "key.rename",
@@ -245,7 +245,7 @@ export const keysEndpoints = [
     target: "POST /admin/v1/keys/{key}/limit",
     who: "keys.change",
     own: null,
-    summary: "Set or lift an API key's monthly spend limit",
+    summary: "Set or remove an API key's monthly spend limit",
     input: limitKeyInput,
     output: keyRecord,
     audit: "key.limit",

@@ -1,4 +1,5 @@
-// Management keys: an operator's way in without a session; and the login of a command line, which ends itself.
+// Management keys: an operator's access without a session; and the login of a command line, which it ends
+// itself.
 import { z } from "zod";
 import { managementKeyRows } from "../reporting/management-keys.ts";
 import { endpoint } from "./endpoint.ts";
@@ -37,7 +38,7 @@ export const loginsEndpoints = [
   endpoint({
     target: "POST /admin/v1/logout",
     who: "signed_in",
-    summary: "Revoke the management key that calls",
+    summary: "Revoke the calling management key",
     input: z.strictObject({}),
     output: endedLoginSchema,
     audit: "management_key.revoke",

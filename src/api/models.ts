@@ -1,4 +1,4 @@
-// Models with their routes, what a request would cost, the playground.
+// Models with their routes, cost estimates, the playground.
 import { z } from "zod";
 import { notFound } from "../domain/unknown-record.ts";
 import { estimateFor, modelsOf } from "../reporting/catalogue.ts";
@@ -45,7 +45,10 @@ export const modelsEndpoints = [
   }),
 ] as const;
 
-/** A session instead of a key's secret, everything else is `/v1`: the chosen key pays, with its scope, limit and rate. */
+/**
+ * A session replaces a key's secret, everything else is `/v1`: the chosen key pays, with its scope, limit and
+ * rate.
+ */
 async function payingBy(
   { reports }: Rooms,
   { org, key, surface, request }: z.output<typeof playgroundInput>,

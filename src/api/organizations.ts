@@ -1,4 +1,4 @@
-// Organizations: who owns credits and keys.
+// Organizations: the owners of credits and keys.
 import { z } from "zod";
 import { checkVersion } from "../domain/row-version.ts";
 import { namesakes, organizationRow, organizationsPage } from "../reporting/organizations.ts";

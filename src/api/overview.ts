@@ -1,4 +1,4 @@
-// What an organization sees first.
+// The first page of an organization.
 import { overviewOf } from "../reporting/overview.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";

@@ -1,4 +1,5 @@
-// Everybody with an account, for operators: who is there, a way back in for somebody locked out, the end of an operator.
+// Everybody with an account, for operators: the list, a way back in for somebody locked out, the removal of
+// an operator.
 import { DAY_MS } from "../domain/durations.ts";
 import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
@@ -34,7 +35,8 @@ export const peopleEndpoints = [
       );
       const row = async (person: (typeof people)[number]) => {
         const own = memberships.get(person.id) ?? [];
-        // Who belongs nowhere, as operators mostly, was seen by nobody else than a session.
+        // For people without a membership, mostly operators, only their sessions show when they were last
+        // seen.
         const looks = own.length > 0 ? own : await rooms.people.sessions(person.id);
         const seen = Math.max(0, ...looks.map(({ seenAtMs }) => seenAtMs));
         return {
@@ -77,7 +79,7 @@ export const peopleEndpoints = [
         () => rooms.people.removeOperator(found.id, actor.id),
         () => ({ actor, action: "operator.remove", organizationId: null, target: found.id }),
       );
-      // What is left of them opens nothing from now on; this is for those who read the list.
+      // Their keys no longer work already; revoking them keeps the list of keys clear.
       await rooms.changes.endManagementKeys(found.id, actor);
       return DONE;
     },
@@ -93,7 +95,7 @@ export const peopleEndpoints = [
   endpoint({
     target: "POST /admin/v1/people/reset",
     who: "operate",
-    summary: "Make a link that sets an account's new password, once",
+    summary: "Create a one-time link that sets an account's new password",
     input: inputs.resetLinkInput,
     output: resetLinkSchema,
     audit: "person.reset",
@@ -101,7 +103,7 @@ export const peopleEndpoints = [
   }),
 ] as const;
 
-/** Makes the link, which the answer shows whatever becomes of its mail. */
+/** Creates the link, which the response shows whatever happens to its mail. */
 async function resetBy(
   rooms: Pick<Rooms, "operator" | "people" | "reports" | "sendMail" | "nowMs">,
   input: inputs.ResetPerson & { person: string },

@@ -148,7 +148,7 @@ export const ledgerEndpoints = [
     target: "GET /admin/v1/ledger/quarantine",
     who: "operate",
     summary:
-      "List requests whose record is damaged, the oldest first: their credits stay held until an operator decides",
+      "List requests with a damaged record, oldest first: their credits stay held until an operator decides",
     input: quarantineQuery,
     output: quarantineSchema,
     run: ({ input }, { operator }) => operator.ledger.quarantine(input),
@@ -164,7 +164,7 @@ export const ledgerEndpoints = [
   endpoint({
     target: "POST /admin/v1/ledger/stopped/{org}/resume",
     who: "operate",
-    summary: "Let a stopped organization go on: what its entries say up to now is taken as it is",
+    summary: "Let a stopped organization go on, taking its entries so far as correct",
     input: resumeOrganizationInput.extend(orgQuery.shape).meta({ id: "ResumeOrganization" }),
     output: resumedOrganizationSchema,
     audit: "organization.resume",

@@ -1,4 +1,4 @@
-// Limits of a rate. An operator sets any; an organization's admins lower what holds for it, and lift their own word again.
+// Rate limits. An operator sets any; an organization's admins set lower ones for it, and remove these again.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { RateChange } from "../registry/rate-limits.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
@@ -50,7 +50,7 @@ export const rateLimitsEndpoints = [
     target: "POST /admin/v1/limits",
     who: "limits.change",
     summary:
-      "Set or lift limits per minute and at once, of an organization, a key, a model, a key and a model",
+      "Set or remove rate limits (per minute and concurrent) of an organization, a key, a model, or a key and a model",
     input: setRateLimitRecordInput,
     output: rateLimit,
     audit: "limits.set",
@@ -61,14 +61,14 @@ export const rateLimitsEndpoints = [
     target: "GET /admin/v1/limits",
     who: "limits.see",
     summary:
-      "List the limits of an organization, a key or a model, what holds for it itself first; without any, those of models for each organization",
+      "List the rate limits of an organization, a key or a model, its own first; without any of them, the limits on models for each organization",
     input: listRateLimitsInput,
     output: rateLimitList,
     run: ({ input }, { operator }) => operator.rateLimits.of(input),
   }),
 ] as const;
 
-/** Whose word a person may say: an operator's, their organization's, or either, as they choose. */
+/** Whose limits a person may set: the operator's, their organization's, or either, as they choose. */
 function wordOf({ standings }: PersonCaller, by: RateChange["by"] | undefined): RateChange["by"] {
   const may = {
     operator: standings.includes("operator"),

@@ -67,7 +67,7 @@ export const releasesEndpoints = [
   endpoint({
     target: "GET /admin/v1/models/use",
     who: "operate",
-    summary: "Which organizations used a model in the last thirty days",
+    summary: "List the organizations that used a model in the last thirty days",
     input: modelUseQuery,
     output: modelUseSchema,
     run: ({ input }, { operator }) => operator.models.use(input.model),

@@ -1,4 +1,4 @@
-// The search of the dashboard: of an organization for its members, everywhere for operators.
+// The dashboard's search: of an organization for its members, everywhere for operators.
 import { z } from "zod";
 import { search } from "../reporting/search.ts";
 import { endpoint } from "./endpoint.ts";

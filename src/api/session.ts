@@ -1,4 +1,4 @@
-// Who is signed in, the first account, a person's own profile.
+// The signed-in person, the first account, a person's own profile.
 import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
@@ -142,7 +142,7 @@ export const sessionEndpoints = [
   }),
 ] as const;
 
-/** For the audit log: who comes in by an open endpoint. */
+/** For the audit log: who came in through an open endpoint. */
 const cameInAs = (person: string, { visitor, requestId }: Exchange): Actor => ({
   id: person,
   address: visitor.address,
@@ -163,7 +163,7 @@ const sessionEnded = (actor: Actor, target: string): AuditNote => ({
   target,
 });
 
-/** The session behind cookies that are just being set. */
+/** The session of cookies that are just being set. */
 export function arrivedAs(
   { people }: Pick<Rooms, "people">,
   cookies: readonly string[],
@@ -172,7 +172,7 @@ export function arrivedAs(
   return people.sessionOf({ headers: new Headers({ cookie }), address: null });
 }
 
-/** Also for nobody: what the page of sign-in has to know. */
+/** Also without a session: what the sign-in page needs. */
 export async function printSession(
   rooms: Rooms,
   signedIn: SignedIn | null,

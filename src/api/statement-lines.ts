@@ -1,5 +1,5 @@
-// A statement as lines of a table: what there was, each thing that came or went, what is left. Every amount is signed by what it
-// does to the balance, so that the lines before the last add up to it.
+// A statement as lines of a table: opening, each movement, closing. Every amount is signed by its effect on
+// the balance, so that the lines before the last add up to it.
 import type { CsvTable } from "./csv.ts";
 import type { StatementJson } from "./shapes/statement.ts";
 
@@ -10,13 +10,13 @@ interface StatementLine {
   model?: string;
   key?: string;
   key_name?: string;
-  /** How many requests, or rows that the list leaves out. */
+  /** The number of requests, or of rows that the list leaves out. */
   count?: number;
   amount_usd?: string;
   reference?: string;
   entry?: number;
   hash?: string;
-  /** The one that a refund gave back. */
+  /** The refunded request. */
   request?: string;
 }
 
@@ -67,7 +67,7 @@ function statementLines(statement: StatementJson): StatementLine[] {
   ];
 }
 
-/** Of its file, without the ending. */
+/** The file name without its extension. */
 export const statementName = ({ org, month }: Pick<StatementJson, "org" | "month">): string =>
   `statement-${org.id}-${month}`;
 

@@ -1,5 +1,5 @@
-// A statement as a document of A4 pages, to file and to print: the sums, what came and went, charges by model and key, and the
-// chain's head, by which the ledger's entries can be held to it later.
+// A statement as a document of A4 pages, to file and to print: the sums, movements, charges by model and key,
+// and the chain's head, against which the ledger's entries can be checked later.
 import { MISSING, PdfWriter } from "../lib/pdf-writer.ts";
 import type { StatementJson } from "./shapes/statement.ts";
 
@@ -23,7 +23,7 @@ const MONTHS = [
 /** `2026-11` → `November 2026`. */
 const monthName = (month: string): string =>
   `${MONTHS[Number(month.slice(5)) - 1] ?? month} ${month.slice(0, 4)}`;
-/** All nine places, so that figures stand under one another. */
+/** All nine places, so that figures align. */
 const dollars = (usd: string): string => {
   const [whole = "0", fraction = ""] = usd.replace("-", "").split(".");
   return `${usd.startsWith("-") ? "-" : ""}$${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${fraction}`;
@@ -31,10 +31,10 @@ const dollars = (usd: string): string => {
 const minus = (usd: string): string =>
   /[1-9]/.test(usd) && !usd.startsWith("-") ? `-${usd}` : usd.replace("-", "");
 const counted = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
-/** `2026-11-23 09:30:00 UTC`, without what is smaller. */
+/** `2026-11-23 09:30:00 UTC`, without fractions of a second. */
 const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 
-/** The whole file. */
+/** The complete file. */
 export function statementPdf(statement: StatementJson): Uint8Array<ArrayBuffer> {
   const page = new StatementPage();
   page.heading(statement);
@@ -178,7 +178,7 @@ class StatementPage {
     this.y += LINE;
   }
 
-  /** Room for so much, on a new page where this one has none; whether it is a new one. */
+  /** Makes room for this height, on a new page if necessary; returns true for a new page. */
   private room(height = LINE): boolean {
     if (this.y + height <= BOTTOM) return false;
     this.pdf.newPage();

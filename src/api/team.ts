@@ -1,4 +1,4 @@
-// Members of an organization and their roles; what the organization asks of them.
+// Members of an organization and their roles; the organization's requirements for them.
 import { z } from "zod";
 import { checkVersion, versionOf } from "../domain/row-version.ts";
 import { notFound } from "../domain/unknown-record.ts";
@@ -18,14 +18,14 @@ export const membersEndpoints = [
     who: "team.see",
     input: shapes.peopleQuery.extend({ org: id }),
     output: shapes.memberList,
-    // Of what is read beside what changes.
+    // Uses the readers' ports, not those of changes.
     run: ({ input, caller }, { people, reports }) =>
       listMembers({ ...reports, people: async () => people }, input, caller.person),
   }),
   endpoint({
     target: "GET /admin/v1/members",
     who: "team.see",
-    summary: "List an organization's members, who joined last first",
+    summary: "List an organization's members, latest joined first",
     input: shapes.peopleQuery.extend({ org: orgId }),
     output: shapes.memberList,
     run: ({ input, caller }, { operator }) => operator.team.list(input, caller.person),
@@ -41,7 +41,7 @@ export const membersEndpoints = [
   endpoint({
     target: "POST /admin/v1/members/{member}/role",
     who: "team.change",
-    summary: "Give a member another role",
+    summary: "Change a member's role",
     input: shapes.memberRoleInput,
     output: shapes.member,
     audit: "member.role",
@@ -50,7 +50,7 @@ export const membersEndpoints = [
   endpoint({
     target: ["DELETE /app/v1/orgs/{org}/team/{member}", "POST /admin/v1/members/{member}/remove"],
     who: "team.change",
-    summary: "Remove a member; the keys that they made keep working",
+    summary: "Remove a member; the keys that they created keep working",
     input: shapes.oneMemberInput,
     output: done,
     audit: "member.remove",

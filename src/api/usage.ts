@@ -1,4 +1,4 @@
-// What was used, by day, key, model and more; and the views of it that each person keeps.
+// Usage by day, key, model and more; and each person's saved views of it.
 import { z } from "zod";
 import { notFound } from "../domain/unknown-record.ts";
 import { holdUse } from "../reporting/hold-use.ts";

@@ -1,4 +1,5 @@
-// Complaints about settings, each with the place where the operator wrote the value (S11), in words that say what it may be.
+// Complaints about settings (S11): each names the place where the operator wrote the value, and says which values are
+// allowed.
 import type { z } from "zod";
 import type { Override } from "./overrides.ts";
 import type { Path, Problem, SettingsFile } from "./settings-file.ts";
@@ -6,7 +7,7 @@ import type { Path, Problem, SettingsFile } from "./settings-file.ts";
 const KINDS: Readonly<Record<string, string>> = {
   int: "a whole number",
   number: "a number, without quotes or unit",
-  string: "a text, in quotes",
+  string: "text in quotes",
   boolean: "true or false",
   array: "a list",
   object: "a group of settings",
@@ -14,10 +15,10 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 const NUMBERS = new Set(["int", "number"]);
 
-/** What is said of a value where its setting has no words of its own; undefined: the library's. */
+/** Returns the complaint about a value whose setting has no message of its own; undefined = the library's message. */
 export function settingError(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === "invalid_type") {
-    if (issue.input === undefined) return "is needed";
+    if (issue.input === undefined) return "is required";
     const kind = KINDS[issue.expected];
     return kind && `must be ${kind}`;
   }
@@ -30,13 +31,16 @@ export function settingError(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined;
 }
 
-/** A number beyond its own bound and beyond what a number can hold is told of the first. */
+/**
+ * True for the complaint that a number exceeds the largest integer, if the setting's own bound is exceeded too: only
+ * that is reported.
+ */
 const beyondAnyInteger = ({ code, maximum }: Issue, all: readonly Issue[]): boolean =>
   code === "too_big" &&
   maximum === Number.MAX_SAFE_INTEGER &&
   all.some((other) => other.code === "too_big" && other.maximum !== maximum);
 
-/** All that is wrong, in the order of the settings. */
+/** Returns all problems, in the order of the settings. */
 export const readIssues = (issues: readonly Issue[]): Problem[] =>
   issues
     .filter((issue) => {
@@ -62,14 +66,14 @@ function readIssue(issue: Issue): Problem[] {
   return (issue.keys ?? []).map((key) => ({ path: [...path, key], message: NO_SUCH_SETTING }));
 }
 
-/** `providers[0].api_key` */
+/** Returns a path as text: `providers[0].api_key`. */
 export const fieldOf = (at: Path): string =>
   at.reduce<string>((text, step) => {
     if (typeof step === "number") return `${text}[${step}]`;
     return text === "" ? step : `${text}.${step}`;
   }, "");
 
-/** `tollgate.yaml:7: listen.port`, or `listen.port (from PORT)`. */
+/** Returns where a value was set: `tollgate.yaml:7: listen.port`, or `listen.port (from PORT)`. */
 export function describePlace(
   at: Path,
   from: { path: string | null; file: SettingsFile; overrides: Override[]; line?: number | undefined },

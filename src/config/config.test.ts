@@ -95,7 +95,7 @@ describe("order", () => {
     const here = mkdtempSync(join(cwd, "cwd-"));
     writeFileSync(join(here, name), '{ "listen": { "port": 7010 } }');
     expect(() => loadConfig({ env: {}, cwd: here, flags: {} })).toThrow(
-      `rename it to tollgate.yaml, or pass --config ${name}`,
+      `rename it to tollgate.yaml, or use --config ${name}`,
     );
     expect(loadConfig({ env: {}, cwd: here, flags: { config: name } }).listen.port).toBe(7010);
   });
@@ -196,15 +196,15 @@ describe("payments", () => {
       /stripe_webhook_secret \(from STRIPE_/,
     ],
     ["a blank one", { ...env, STRIPE_WEBHOOK_SECRET: "whsec_ " }, /stripe_webhook_secret/],
-    ["a secret key without a webhook secret", { STRIPE_SECRET_KEY: "sk_1" }, /needed together/],
-    ["a webhook secret without a secret key", { STRIPE_WEBHOOK_SECRET: "whsec_1" }, /needed together/],
+    ["a secret key without a webhook secret", { STRIPE_SECRET_KEY: "sk_1" }, /must be set together/],
+    ["a webhook secret without a secret key", { STRIPE_WEBHOOK_SECRET: "whsec_1" }, /must be set together/],
     ["the two in each other's place", { STRIPE_SECRET_KEY: "whsec_1", STRIPE_WEBHOOK_SECRET: "sk_1" }, /sk_/],
     ["a publishable key", { ...env, STRIPE_SECRET_KEY: "pk_1" }, /secret or restricted key/],
   ])("%s stops the start", (_, badEnv, message) => {
     expect(complaint(null, { env: badEnv })).toMatch(message);
   });
   test("stripe without secrets, and a maximum below the minimum, stop the start", () => {
-    expect(complaint("payments: { driver: stripe }")).toMatch(/stripe_secret_key: is needed/);
+    expect(complaint("payments: { driver: stripe }")).toMatch(/stripe_secret_key: is required/);
     expect(complaint('payments: { minimum_usd: "50", maximum_usd: "10" }')).toMatch(/maximum_usd: must not/);
     expect(complaint("payments: { minimum_usd: 5 }")).toMatch(/minimum_usd/);
   });
@@ -249,7 +249,7 @@ describe("refused with the path", () => {
       'limits: { request_timeout_ms: "10" }',
       /: must be a number, without quotes or unit$/,
     ],
-    ["a number for a text", "listen: { host: 7 }", /listen\.host: must be a text, in quotes$/],
+    ["a number for a text", "listen: { host: 7 }", /listen\.host: must be text in quotes$/],
     ["a text for a group", "limits: none", /:1: limits: must be a group of settings$/],
     ["a text for a list", "providers: acme", /:1: providers: must be a list$/],
     ["a text for a switch", 'headers: { rate_limit: "yes" }', /rate_limit: must be true or false$/],
@@ -268,10 +268,10 @@ describe("refused with the path", () => {
     [
       "openai without base_url",
       "providers: [{ name: a, kind: openai }]",
-      /providers\[0\]\.base_url: is needed/,
+      /providers\[0\]\.base_url: is required/,
     ],
     [
-      "two providers of one name",
+      "two providers with the same name",
       "providers: [{ name: a, kind: simulator }, { name: a, kind: simulator }]",
       /providers: has two/,
     ],
@@ -314,18 +314,18 @@ describe("refused with the path", () => {
     ],
     ["another database", "database_url: mysql://x", /database_url: must begin with postgres/],
     ["a list on top", "- a", /must be a group of settings$/],
-    [
-      "an address of the API",
-      "public_url: https://gate.example.com/v1/",
-      /public_url: is the address without \/v1/,
-    ],
+    ["an address of the API", "public_url: https://gate.example.com/v1/", /public_url: must not end in \/v1/],
     ["broken YAML", "\nlisten: [", /\.yaml:2: is not valid YAML: [^\n]+$/],
     [
       "broken YAML beside a secret, which is not shown",
       "mail: { password: hunter2, host: [ }\n",
       /^(?!.*hunter2).*\.yaml:1: is not valid YAML: [^\n]+$/s,
     ],
-    ["two documents", "log: {}\n---\nlog: {}", /\.yaml:2: .*several documents \(a line of ---\): keep one$/],
+    [
+      "two documents",
+      "log: {}\n---\nlog: {}",
+      /\.yaml:2: .*several documents \(separated by ---\); keep one$/,
+    ],
     ["a key written twice", "log: {}\nlog: {}", /\.yaml:2: is not valid YAML: Map keys must be unique$/],
     [
       "an alias bomb",

@@ -1,5 +1,5 @@
 // The configuration (interfaces.md §3): defaults ← tollgate.yaml ← environment ← flags, checked as a whole before
-// anything listens. A complaint names the field's path, where it was set, and stops the start (S11).
+// anything listens. A complaint names the field's path and where it was set, and stops the start (S11).
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isJsonObject } from "../domain/read-value.ts";
@@ -26,11 +26,11 @@ export interface ConfigInput {
   env: Record<string, string | undefined>;
   cwd: string;
   flags: Flags;
-  /** The kinds of providers that it may name; all that are built when left out. */
+  /** The kinds of providers that the configuration may name; absent = all that are built in. */
   kinds?: readonly ProviderKind[];
 }
 
-/** The configuration cannot be used; the message has one line per problem: file, line, path, what is wrong. */
+/** The configuration is unusable. The message has one line per problem: file, line, path, what is wrong. */
 export class ConfigError extends Error {
   constructor(readonly problems: string[]) {
     super(problems.join("\n"));
@@ -44,11 +44,11 @@ export function loadConfig(input: ConfigInput): Config {
   return checked(input, path, path === null ? NO_FILE : readSettings(path, input.env));
 }
 
-/** What says where the store is. */
+/** The settings that locate the store. */
 const OF_STORE = ["data_dir", "database_url"];
 
 /**
- * Where the store is, exactly as `loadConfig` says it, for commands that need nothing else: their shell may lack the
+ * Locates the store exactly as `loadConfig` does, for commands that need nothing else: their shell may lack the
  * secrets of providers. Throws `ConfigError`.
  */
 export function findStore(input: ConfigInput): Pick<Config, "dataDir" | "databaseUrl"> {
@@ -65,7 +65,7 @@ export function findStore(input: ConfigInput): Pick<Config, "dataDir" | "databas
   return checked({ ...input, env }, path, { ...file, values, problems });
 }
 
-/** `path`: of the file; null where there is none. */
+/** `path` is the file's; null if there is none. */
 function checked(input: ConfigInput, path: string | null, file: SettingsFile): Config {
   const overrides = [...environmentOverrides(input.env), ...flagOverrides(input.flags)];
   const name = (at: Path, line?: number): string => describePlace(at, { path, file, overrides, line });
@@ -100,14 +100,17 @@ function checked(input: ConfigInput, path: string | null, file: SettingsFile): C
   throw new ConfigError([`${name(["trust", "release_keys", missing])}: there is no such file`]);
 }
 
-/** The demo models that a gateway without trust signs itself are of the simulator, whatever other providers it has. */
+/**
+ * Adds the simulator, which serves the demo models that a gateway without trust signs itself, whatever other
+ * providers it has.
+ */
 function withDemoProvider(settings: Settings, { kinds = PROVIDER_KINDS }: ConfigInput): Settings {
   const usual = settingsSchema(kinds).safeParse({}).data?.providers ?? [];
   const missing = usual.filter(({ name }) => settings.providers.every((given) => given.name !== name));
   return settings.trust === null ? { ...settings, providers: [...settings.providers, ...missing] } : settings;
 }
 
-/** Paths in the file count from the file; those of defaults, environment and flags from the working directory. */
+/** Paths in the file are relative to the file; those of defaults, environment and flags to the working directory. */
 function dataDirIsOfFile(file: SettingsFile, overrides: Override[]): boolean {
   return file.lineOf(["data_dir"]) !== null && !overrides.some(({ path }) => path[0] === "data_dir");
 }
@@ -124,10 +127,10 @@ function settingsPath({ env, cwd, flags }: ConfigInput): string | null {
   }
   const usual = resolve(cwd, "tollgate.yaml");
   if (existsSync(usual)) return usual;
-  // Defaults in their place would be a gateway that nobody wanted, without a word.
+  // Falling back to the defaults would silently start a gateway that nobody wanted.
   for (const other of ["tollgate.yml", "tollgate.json"])
     if (existsSync(resolve(cwd, other)))
-      throw new ConfigError([`${other}: is not read; rename it to tollgate.yaml, or pass --config ${other}`]);
+      throw new ConfigError([`${other}: is not read; rename it to tollgate.yaml, or use --config ${other}`]);
   return null;
 }
 

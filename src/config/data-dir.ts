@@ -1,11 +1,11 @@
-// Where the data directory is, without checking the rest: the command line looks there for a running gateway's
-// address, also from a shell that lacks the providers' secrets. interfaces.md §2.
+// Finds the data directory without checking the other settings: the command line looks there for the address of a
+// running gateway, also from a shell that lacks the providers' secrets. interfaces.md §2.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import { OWN_NAME } from "../domain/own-name.ts";
 
-/** The data directory that `serve` would use here, absolute. */
+/** Returns the absolute path of the data directory that `serve` would use here. */
 export function findDataDir(from: {
   env: Record<string, string | undefined>;
   cwd: string;
@@ -19,8 +19,8 @@ export function findDataDir(from: {
 }
 
 /**
- * How a command is begun in this folder so that it finds the gateway of this directory: named where no shell finds it by itself.
- * An environment may be that of a service, or of one command.
+ * Returns the start of a command that, run in this folder, finds the gateway of this directory: with --data-dir if a
+ * shell would not find it by itself. Ignores the environment, which may be that of a service, or of one command.
  */
 export const commandOn = (dataDir: string, cwd = process.cwd()): string =>
   findDataDir({ env: {}, cwd }) === dataDir ? OWN_NAME : `${OWN_NAME} --data-dir ${dataDir}`;

@@ -1,4 +1,4 @@
-// `tollgate.example.yaml` shows every setting, and what it shows in comments can be used as it stands.
+// `tollgate.example.yaml` shows every setting, and the settings that it comments out are valid as written.
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { editorSchema } from "./editor-schema.ts";
 
 const EXAMPLE = readFileSync(join(import.meta.dir, "../../tollgate.example.yaml"), "utf8");
 
-/** What only fits in a shape of its own. */
+/** Values that must have a certain format. */
 const OF_A_SHAPE = {
   DATABASE_URL: "postgres://127.0.0.1/tollgate",
   STRIPE_SECRET_KEY: "sk_test_1",
@@ -36,7 +36,7 @@ interface Node {
   oneOf?: Node[];
 }
 
-/** Group → names of all settings in it, at any depth. */
+/** Returns the names of all settings in each group, at any depth. */
 function settings(): Map<string, Set<string>> {
   const groups = new Map<string, Set<string>>();
   const walk = (node: Node, group: string): void => {
@@ -53,7 +53,7 @@ function settings(): Map<string, Set<string>> {
   return groups;
 }
 
-/** The lines of a group of the example, in comments or not. */
+/** Returns the lines of a group in the example, commented out or not. */
 function shownOf(group: string): string {
   const lines = EXAMPLE.split("\n");
   const from = lines.findIndex((line) => new RegExp(`^(# )?${group}:`).test(line));
@@ -79,7 +79,7 @@ test("every setting that is only shown in a comment is taken as it stands there"
       /^(  +)# (?=[a-z_]+:|  )/gm,
       "$1",
     );
-    // Files of the operator's that are not here.
+    // The operator's files, which do not exist here.
     writeFileSync(
       config,
       uncommented

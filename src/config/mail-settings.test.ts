@@ -30,8 +30,8 @@ test("a password is not sent to another machine unencrypted", () => {
 });
 
 test.each([
-  [{ user: "u" }, "needed together"],
-  [{ password: "p" }, "needed together"],
+  [{ user: "u" }, "must be set together"],
+  [{ password: "p" }, "must be set together"],
   [{ from: "Tollgate <alerts@example.com>" }, "must be a mail address"],
   [{ from: "a@b.example\r\nBcc: c@d.example" }, "must be a mail address"],
   [{ host: "smtp.example.com/x" }, "must be a host"],

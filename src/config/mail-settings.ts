@@ -1,15 +1,15 @@
-// `mail`: the operator's mail server, for alerts (docs/alerts.md) and invitations. Nothing is mailed without it.
+// `mail`: the operator's mail server, for alerts (docs/alerts.md) and invitations. Without it, no mail is sent.
 import { z } from "zod";
 import { isMailAddress } from "../domain/mail-address.ts";
 import { nonEmpty } from "./setting-values.ts";
 
-/** Where mail servers listen for each kind of security. */
+/** The default port for each kind of security. */
 const USUAL_PORTS = { tls: 465, starttls: 587, none: 25 } as const;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
 export const mail = z
   .strictObject({
-    host: nonEmpty.max(255).regex(/^[\w.:-]+$/, "must be a host's name or address"),
+    host: nonEmpty.max(255).regex(/^[\w.:-]+$/, "must be a host name or address"),
     port: z.int().min(1).max(65_535).optional().describe("465 for tls, 587 for starttls, 25 for none."),
     security: z
       .enum(["starttls", "tls", "none"])
@@ -29,11 +29,11 @@ export const mail = z
   })
   .refine(({ user, password }) => (user === undefined) === (password === undefined), {
     path: ["password"],
-    message: "user and password are needed together",
+    message: "user and password must be set together",
   })
   .refine(
     ({ security, password, host }) => security !== "none" || password === undefined || LOOPBACK.test(host),
-    { path: ["security"], message: "must be starttls or tls where a password is sent to another machine" },
+    { path: ["security"], message: "must be starttls or tls if a password is sent to another machine" },
   )
   .transform(({ host, port, security, user, password, ...written }) => ({
     host,

@@ -1,25 +1,28 @@
-// Which setting somebody may have meant who wrote one that there is none of: a slip in its name, or its name in another group.
+// Guesses which setting was meant by an unknown one: a typo in its name, or its name in another group.
 import { isJsonObject, type JsonObject } from "../domain/read-value.ts";
 import { nearName } from "../domain/near-name.ts";
 import type { Path } from "./settings-file.ts";
 
-/** More say nothing. */
+/** More matches are no help. */
 const GROUPS_MAX = 3;
 
-/** `schema`: the JSON schema of all settings. None where none is near, or many groups have one of this name. */
+/**
+ * Returns the settings that may have been meant: none if none is near, or if too many groups have one of this name.
+ * `schema` is the JSON schema of all settings.
+ */
 export function nearSettings(path: Path, schema: unknown): Path[] {
   const key = path.at(-1);
   if (typeof key !== "string") return [];
   const group = path.slice(0, -1);
   const beside = settingsAt(group, schema);
-  if (beside.includes(key)) return []; // of another kind of provider
+  if (beside.includes(key)) return []; // a setting of another kind of provider
   const near = nearName(key, beside);
   if (near !== null) return [[...group, near]];
   const elsewhere = groupsWith(key, schema);
   return elsewhere.length > GROUPS_MAX ? [] : elsewhere.map((name) => [name, key]);
 }
 
-/** The names of a group; of a list's item, those of all its kinds. */
+/** Returns the names of a group's settings; for a list's item, those of all its kinds. */
 function settingsAt(group: Path, schema: unknown): string[] {
   let shapes = variantsOf(schema);
   for (const step of group)
@@ -29,7 +32,7 @@ function settingsAt(group: Path, schema: unknown): string[] {
   return [...new Set(shapes.flatMap((shape) => Object.keys(propertiesOf(shape))))];
 }
 
-/** Groups at the top that have a setting of this name. */
+/** Returns the top-level groups that have a setting of this name. */
 const groupsWith = (key: string, schema: unknown): string[] =>
   settingsAt([], schema).filter((group) => settingsAt([group], schema).includes(key));
 

@@ -1,4 +1,4 @@
-// Settings from the environment and from flags, laid over those of the file. interfaces.md §3.
+// Settings from the environment and from flags, which override those of the file. interfaces.md §3.
 
 /** Flags of `serve`, as text. */
 export interface Flags {
@@ -8,7 +8,7 @@ export interface Flags {
   dataDir?: string;
 }
 
-/** One value from outside the file, and where it came from (`PORT`, `--port`). */
+/** One value from outside the file, and its source (`PORT`, `--port`). */
 export interface Override {
   path: [string] | [string, string];
   value: string;
@@ -38,7 +38,7 @@ const ENVIRONMENT: Record<string, Override["path"]> = {
   OTEL_TRACES_SAMPLER: ["tracing", "sampler"],
   OTEL_TRACES_SAMPLER_ARG: ["tracing", "sampler_ratio"],
 };
-/** Settings that are numbers. */
+/** Settings with numeric values. */
 const NUMBERS = new Set(["port", "timeout_ms", "interval_ms", "sampler_ratio"]);
 const FLAGS: Record<Exclude<keyof Flags, "config">, Omit<Override, "value">> = {
   port: { path: ["listen", "port"], source: "--port" },
@@ -50,7 +50,7 @@ export function environmentOverrides(env: Record<string, string | undefined>): O
   const otelIsOff = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true";
   return Object.entries(ENVIRONMENT).flatMap(([source, path]) => {
     const value = env[source];
-    if (source.startsWith("OTEL_") && (value === "" || otelIsOff)) return []; // as its specification has it
+    if (source.startsWith("OTEL_") && (value === "" || otelIsOff)) return []; // as OpenTelemetry specifies
     return value === undefined ? [] : [{ path, value, source }];
   });
 }
@@ -62,7 +62,7 @@ export function flagOverrides(flags: Flags): Override[] {
   });
 }
 
-/** Numbers arrive as text here; a text that is no number is left for the schema to refuse. */
+/** Applies one override. A number is given as text here; text that is not a number is left for the schema to reject. */
 export function applyOverride(values: unknown, { path, value }: Override): unknown {
   if (typeof values !== "object" || values === null || Array.isArray(values)) return values;
   const [head, next] = path;

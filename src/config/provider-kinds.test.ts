@@ -1,4 +1,5 @@
-// A vendor is three lines of configuration, and what cannot work is said with its path and what to do before anything starts.
+// A vendor takes three lines of configuration, and a setting that cannot work is reported with its path and a remedy
+// before anything starts.
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,8 +48,8 @@ describe("a name, a kind and a key", () => {
     expect([provider.kind.name, provider.baseUrl]).toEqual([kind, baseUrl]);
     expect(provider.own).toEqual({ api_key: "k-1", dialect: DIALECTS[dialect] });
     expect(provider.kind.credential.given(provider.own)).toBe(true);
-    expect(complaint(`kind: ${kind}`)).toStartWith("api_key: is needed");
-    // Something that stands in for the vendor may need none.
+    expect(complaint(`kind: ${kind}`)).toStartWith("api_key: is required");
+    // A stand-in for the vendor may need no key.
     expect(load(`kind: ${kind}, base_url: "http://127.0.0.1:9/v1"`).baseUrl).toBe("http://127.0.0.1:9/v1");
   });
 
@@ -56,7 +57,7 @@ describe("a name, a kind and a key", () => {
     expect(load("kind: ollama").baseUrl).toBe("http://127.0.0.1:11434/v1");
     expect(load('kind: vllm, base_url: "http://gpu:8000/v1"').own).toEqual({ dialect: DIALECTS.vllm });
     expect(complaint("kind: vllm")).toBe(
-      "base_url: is needed for this kind of provider, e.g. http://127.0.0.1:8000/v1",
+      "base_url: is required for this kind of provider, e.g. http://127.0.0.1:8000/v1",
     );
   });
 
@@ -71,7 +72,7 @@ describe("a name, a kind and a key", () => {
       entra: { tenant: "t", authority: "https://login.microsoftonline.com" },
     });
     expect(complaint("kind: azure, api_key: k")).toContain("https://my-resource.openai.azure.com/openai/v1");
-    expect(complaint(at)).toStartWith("api_key: is needed, or entra: ");
+    expect(complaint(at)).toStartWith("api_key: is required, or entra: ");
     expect(complaint(`${at}, api_key: k, ${application}`)).toStartWith("entra: excludes api_key");
     expect(complaint('kind: azure, api_key: k, base_url: "https://r.openai.azure.com"')).toStartWith(
       "base_url: must end in /openai/v1",
@@ -88,20 +89,20 @@ describe("a name, a kind and a key", () => {
     );
     expect(load(`kind: bedrock-openai, region: us-gov-west-1, ${AWS}`).baseUrl).toContain("us-gov-west-1");
     expect(complaint("kind: bedrock-openai, api_key: k")).toBe(
-      "region: is needed: the region of AWS that is called, e.g. us-east-1",
+      "region: is required: the AWS region to call, e.g. us-east-1",
     );
     expect(complaint("kind: bedrock-openai, api_key: k, region: Frankfurt")).toStartWith("region: must be");
     const here = "kind: bedrock-openai, region: us-east-1";
-    expect(complaint(here)).toStartWith("api_key: is needed, or access_key_id");
+    expect(complaint(here)).toStartWith("api_key: is required, or access_key_id");
     expect(complaint(`${here}, api_key: k, ${AWS}`)).toStartWith("access_key_id: excludes api_key");
     expect(complaint(`${here}, access_key_id: AKIDEXAMPLE123456`)).toStartWith(
-      "secret_access_key: is needed",
+      "secret_access_key: is required",
     );
-    expect(complaint(`${here}, secret_access_key: s`)).toStartWith("access_key_id: is needed");
+    expect(complaint(`${here}, secret_access_key: s`)).toStartWith("access_key_id: is required");
     expect(complaint(`${here}, api_key: AKIDEXAMPLE, session_token: t`)).toStartWith("session_token: ");
     expect(complaint(`${here}, api_key: AKIAEXAMPLE123456`)).toStartWith("api_key: is an access key id");
     expect(complaint(`${here}, access_key_id: ASIAEXAMPLE123456, secret_access_key: s`)).toStartWith(
-      "session_token: is needed",
+      "session_token: is required",
     );
     expect(complaint(`${here}, access_key_id: akia, secret_access_key: s`)).toStartWith(
       "access_key_id: must be",
@@ -128,7 +129,7 @@ describe("a name, a kind and a key", () => {
     for (const [settings, said] of [
       [`kind: bedrock, ${machine}, api_key: k`, "role: excludes api_key"],
       [`kind: bedrock, ${machine}, ${AWS}`, "role: excludes access_key_id"],
-      [`kind: bedrock, ${machine}, session_token: t`, "session_token: means nothing without access_key_id"],
+      [`kind: bedrock, ${machine}, session_token: t`, "session_token: has no effect without access_key_id"],
       [
         `kind: bedrock, ${here} { from: metadata }`,
         "role.from: must be one of container, web_identity, instance",
@@ -144,7 +145,7 @@ describe("a name, a kind and a key", () => {
       [identity(`role_arn: me, token_file: /t`), "role.role_arn: must be a role's ARN"],
       [identity(`role_arn: ${role_arn}`), "role.token_file: "],
       [identity(`role_arn: ${role_arn}, token_file: /t, session_name: "a b"`), "role.session_name: must be"],
-      ["kind: anthropic, role: { from: instance }", "role: means nothing with envelope: direct"],
+      ["kind: anthropic, role: { from: instance }", "role: does not apply to envelope: direct"],
     ] as const)
       expect(complaint(settings)).toStartWith(said);
   });
@@ -164,7 +165,9 @@ describe("a name, a kind and a key", () => {
     });
     expect(complaint(`${here}, family: gpt`)).toStartWith("family: must be one of claude, nova");
     expect(complaint(`${here}, guardrail: { id: gr-1 }`)).toStartWith("guardrail.version: ");
-    expect(complaint("kind: bedrock, region: us-west-2")).toStartWith("api_key: is needed, or access_key_id");
+    expect(complaint("kind: bedrock, region: us-west-2")).toStartWith(
+      "api_key: is required, or access_key_id",
+    );
   });
 
   test("single settings of the vendor's dialect can be changed, its name cannot", () => {
@@ -180,13 +183,13 @@ describe("a name, a kind and a key", () => {
 describe("a key that cannot work", () => {
   const openai = 'kind: openai, base_url: "https://api.openai.com/v1"';
   test.each([
-    [`${openai}, api_key: sk-ant-api03-x`, "looks like a key of Anthropic, which OpenAI does not take"],
-    ["kind: groq, api_key: xai-1", "looks like a key of xAI, which Groq does not take"],
+    [`${openai}, api_key: sk-ant-api03-x`, "looks like a key of Anthropic, which OpenAI does not accept"],
+    ["kind: groq, api_key: xai-1", "looks like a key of xAI, which Groq does not accept"],
     ["kind: gemini-openai, api_key: sk-proj-1", "looks like a key of OpenAI"],
     ["kind: mistral, api_key: gw_sk_1", "looks like a key of Tollgate itself"],
-    [openai, "is needed: the key of the account at OpenAI"],
-    ['kind: groq, api_key: "gsk_1\\n"', "has a line end"],
-    ['kind: groq, api_key: "gsk_1…"', "a character that no header carries"],
+    [openai, "is required: an API key of your account at OpenAI"],
+    ['kind: groq, api_key: "gsk_1\\n"', "contains a line break"],
+    ['kind: groq, api_key: "gsk_1…"', "a character that a header cannot carry"],
   ])("%s", (settings, said) => {
     const words = complaint(settings);
     expect(words).toStartWith("api_key: ");

@@ -1,5 +1,5 @@
-// `providers[]`: what every provider has, and what its kind alone reads (providers.md §7). The kinds are handed in: a new
-// one is a line of `providers/kinds.ts`, and nothing here.
+// `providers[]`: the settings of every provider, and those of its kind (providers.md §7). The kinds are passed in: a
+// new kind is one line of `providers/kinds.ts`, and nothing here.
 import { z } from "zod";
 import type { ProviderKind } from "../providers/kind.ts";
 import type { Wrong } from "../providers/setting.ts";
@@ -28,7 +28,7 @@ const timeouts = group({
   total_ms: upToMilliseconds(HOUR_MS).default(600_000),
 });
 
-/** One provider of a kind; what is the kind's own is kept apart, as only the kind reads it. */
+/** One provider of a kind. The kind's own settings are kept apart, since only the kind reads them. */
 const provider = (kind: ProviderKind) =>
   z
     .strictObject({
@@ -56,20 +56,20 @@ const provider = (kind: ProviderKind) =>
       name,
       traceparent,
       kind,
-      /** Null only where the kind runs one inside this process. */
+      /** Null only if the kind runs one inside this process. */
       baseUrl: withoutSlash(base_url ?? kind.addressOf?.(own) ?? kind.baseUrl),
       health,
       timeouts,
-      /** What the kind's own settings say; it alone reads them. */
+      /** The kind's own settings; nothing else reads them. */
       own: own as object,
     }));
 
-/** What is wrong with settings that are each well formed. */
+/** Returns a problem with settings that are well formed one by one. */
 function wrongOf(kind: ProviderKind, { base_url, ...own }: { base_url?: string | undefined }): Wrong | null {
   const home = kind.addressOf ?? kind.baseUrl ?? kind.startInside;
   if (base_url !== undefined || home !== undefined) return kind.wrong?.(own, base_url ?? null) ?? null;
   const example = kind.addressExample === undefined ? "" : `, e.g. ${kind.addressExample}`;
-  return { setting: "base_url", message: `is needed for this kind of provider${example}` };
+  return { setting: "base_url", message: `is required for this kind of provider${example}` };
 }
 
 export const providers = (kinds: readonly ProviderKind[]) => {
@@ -85,7 +85,7 @@ export const providers = (kinds: readonly ProviderKind[]) => {
     .min(1, "needs at least one provider; leave the field out to run the built-in simulator")
     .refine(
       (list) => new Set(list.map(({ name }) => name)).size === list.length,
-      "has two providers of one name",
+      "has two providers with the same name",
     )
     .describe(
       "Without trust.release_keys the gateway runs the built-in simulator beside these, for its demo models; without this field, it alone.",

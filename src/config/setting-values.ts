@@ -1,4 +1,4 @@
-// The kinds of values that settings have in common: what is said where one is not of its kind, and what the code sees.
+// The types of values that settings share: the complaint about a value of another type, and the form the code sees.
 import { z } from "zod";
 import { type CamelCase, camelCase } from "../lib/camel-case.ts";
 import { parseDurationMs } from "./duration.ts";
@@ -30,22 +30,22 @@ export function isOrigin(value: string): boolean {
   return isWebUrl(value) && new URL(value).origin === value;
 }
 
-/** What the code sees of a setting that was left out. */
+/** Returns what the code sees of an absent setting: null. */
 export const nullIfAbsent = <Value>(value: Value | undefined): Value | null => value ?? null;
 
-/** An address as paths are put behind it; null where there is none. */
+/** Returns an address to which paths can be appended; null if there is none. */
 export const withoutSlash = (url: string | undefined): string | null => url?.replace(/\/+$/, "") ?? null;
 
 type InCode<Group> = { [Name in keyof Group as CamelCase<Name & string>]: Group[Name] };
 
-/** Settings by the names that the code has for them: `body_bytes` is `bodyBytes`. */
+/** Renames settings to the names that the code uses: `body_bytes` becomes `bodyBytes`. */
 export const inCode = <Group extends object>(group: Group): InCode<Group> =>
   Object.fromEntries(Object.entries(group).map(([name, value]) => [camelCase(name), value])) as InCode<Group>;
 
-/** A group of settings, strict, which the code sees under its own names. */
+/** A strict group of settings, which the code sees under its own names. */
 export const group = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape).transform(inCode);
 
-/** A group of durations by their defaults: written as `body_retention: 24h`, seen as milliseconds, `bodyRetentionMs`. */
+/** A group of durations with their defaults: written as `body_retention: 24h`, seen as milliseconds, `bodyRetentionMs`. */
 export function durations<Name extends string>(defaults: Record<Name, string>) {
   const shape = Object.entries<string>(defaults).map(
     ([name, usual]) => [name, duration.default(usual)] as const,

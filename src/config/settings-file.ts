@@ -1,11 +1,11 @@
-// One `tollgate.yaml`, read into plain values. It keeps where each value stands, so that every complaint can name a
-// line, and replaces `${NAME}` from the environment: unset or empty is a complaint, never an empty secret.
+// Reads `tollgate.yaml` into plain values. Keeps the position of each value, so that every complaint can name a line,
+// and replaces `${NAME}` from the environment: an unset or empty variable is a complaint, never an empty secret.
 import { settingsDigest } from "./file-digest.ts";
 import { LineCounter, isNode, parseDocument, type YAMLParseError } from "yaml";
 
 export type Path = readonly (string | number)[];
 
-/** What is wrong with one setting; `path` is empty when the whole file is meant, or the `line` of it. */
+/** A problem with one setting. `path` is empty if the problem is with the whole file, or with `line` of it. */
 export interface Problem {
   path: Path;
   message: string;
@@ -15,15 +15,15 @@ export interface Problem {
 export interface SettingsFile {
   values: unknown;
   problems: Problem[];
-  /** The line of a value, 1-based; null when the file does not have it. */
+  /** Returns the line of a value, 1-based; null if it is not in the file. */
   lineOf(path: Path): number | null;
-  /** SHA-256 of the text, hex; null where there is no file. */
+  /** SHA-256 of the text, hex; null if there is no file. */
   digest: string | null;
 }
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Parses YAML text; aliases are bounded, duplicate keys refused, tags and merge keys have no effect. */
+/** Parses YAML text. Aliases are bounded, duplicate keys are rejected, tags and merge keys have no effect. */
 export function parseSettingsFile(text: string, env: Record<string, string | undefined>): SettingsFile {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { uniqueKeys: true, lineCounter, stringKeys: true });
@@ -50,9 +50,12 @@ export function parseSettingsFile(text: string, env: Record<string, string | und
   return { values, problems, lineOf, digest };
 }
 
-/** In one line: where it is stands before it, and the text of the file may hold secrets. */
+/**
+ * Formats a parse error on one line, without the position, which precedes it, and without the file's text, which may
+ * hold secrets.
+ */
 function notYaml({ code, message, linePos }: YAMLParseError): Problem {
-  const several = "this file has several documents (a line of ---): keep one";
+  const several = "this file has several documents (separated by ---); keep one";
   const [words = ""] = message.split(/ at line \d+, column \d+|\n/);
   const line = linePos?.[0].line;
   return {

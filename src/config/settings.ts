@@ -1,6 +1,6 @@
-// The settings (interfaces.md §3): the one description behind the check at start, the defaults, the editor's JSON schema
-// and the values that the code sees. Operators write `body_bytes`, the code reads `bodyBytes` (`group`). Every object is
-// strict: a misspelt field is refused, never ignored.
+// The settings (interfaces.md §3): the single description behind the check at start, the defaults, the editor's JSON
+// schema and the values that the code sees. Operators write `body_bytes`, the code reads `bodyBytes` (`group`). Every
+// object is strict: a misspelt field is rejected, never ignored.
 import { HOUR_MS } from "../domain/durations.ts";
 import { z } from "zod";
 import { NANO_PER_USD, type NanoUsd, nanoUsd } from "../domain/money.ts";
@@ -45,7 +45,7 @@ const server = group({
     ),
 });
 
-/** Each is off unless it is set. */
+/** Each limit is off unless it is set. */
 const callerLimits = Object.fromEntries(
   Object.entries(CALLER_LIMITS).map(([name, { atMost, description }]) => [
     name,
@@ -125,7 +125,7 @@ const dollars = z
   .regex(/^[1-9]\d{0,6}$/, 'must be whole US dollars in quotes, like "5"')
   .meta({ examples: ["5"] });
 
-/** Of a text that `dollars` took. */
+/** Converts a text that `dollars` accepted. */
 const nanoOf = (wholeDollars: string): NanoUsd => nanoUsd(BigInt(wholeDollars) * NANO_PER_USD);
 
 const payments = z
@@ -154,12 +154,12 @@ const payments = z
     (value) => (value.stripe_secret_key === undefined) === (value.stripe_webhook_secret === undefined),
     {
       path: ["stripe_webhook_secret"],
-      message: "stripe_secret_key and stripe_webhook_secret are needed together",
+      message: "stripe_secret_key and stripe_webhook_secret must be set together",
     },
   )
   .refine((value) => value.driver !== "stripe" || value.stripe_secret_key !== undefined, {
     path: ["stripe_secret_key"],
-    message: "is needed for the driver stripe",
+    message: "is required for the driver stripe",
   })
   .refine((value) => Number(value.minimum_usd) <= Number(value.maximum_usd), {
     path: ["maximum_usd"],
@@ -209,13 +209,13 @@ const signIn = group({
   per_minute: upTo(10_000).default(10).describe("Tries to sign in per minute and address."),
 });
 
-/** The settings of a gateway that knows these kinds of providers. */
+/** Returns the settings of a gateway that knows these kinds of providers. */
 export const settingsSchema = (kinds: readonly ProviderKind[]) =>
   group({
     listen: listen.prefault({}),
     server: server.prefault({}),
     public_url: webUrl
-      .refine((url) => !/\/v1\/*$/.test(url), "is the address without /v1, which clients put behind it")
+      .refine((url) => !/\/v1\/*$/.test(url), "must not end in /v1, which clients add themselves")
       .optional()
       .describe("Where clients reach the gateway, without /v1. Used in links.")
       .transform(withoutSlash),

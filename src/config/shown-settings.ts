@@ -1,4 +1,5 @@
-// The settings that may be shown to others: named one by one, so that a new secret is hidden until somebody decides.
+// Returns the settings that may be shown to others, named one by one, so that a new secret is hidden unless somebody
+// adds it.
 import type { Config } from "./configuration.ts";
 
 export const shownSettings = (config: Config): Record<string, unknown> => ({

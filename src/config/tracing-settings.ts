@@ -1,4 +1,5 @@
-// `tracing`: where spans go, and of which requests. The names of the environment are OpenTelemetry's (`overrides.ts`).
+// `tracing`: where spans are sent, and which requests are traced. The environment variables have OpenTelemetry's
+// names (`overrides.ts`).
 import { z } from "zod";
 import { SAMPLERS } from "../tracing/sampler.ts";
 import { HOUR_MS } from "../domain/durations.ts";
@@ -7,7 +8,7 @@ import { nonEmpty, upToMilliseconds, webUrl } from "./setting-values.ts";
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
 const HEADER_VALUE = /^[\x20-\x7e]{0,4096}$/;
 
-/** Names and values, written as such or as OpenTelemetry writes them in the environment: `a=1,b=2`, percent-encoded. */
+/** Names and values, written as a group or as OpenTelemetry writes them in the environment: `a=1,b=2`, percent-encoded. */
 const pairs = (wrong: (name: string, value: string) => string | null) =>
   z
     .union([z.string(), z.record(z.string(), z.string())])

@@ -1,26 +1,26 @@
-// Who makes a change, and from where: made at the door that admits the call, handed down to the line of the audit log
-// (hardening.md S40). Nothing on the way reads it from anywhere else.
+// Who makes a change, and from where. Created at the door that admits the call and passed down to the line of the audit log
+// (hardening.md S40); nothing on the way reads it from anywhere else.
 
 /** The call behind a change. */
 export interface From {
-  /** The client's, past trusted proxies: the one that sign-ins are counted by. */
+  /** The client's address, past trusted proxies: the one that sign-ins are counted by. */
   address: string | null;
-  /** As on the response, `x-request-id`. */
+  /** The same as `x-request-id` of the response. */
   requestId: string | null;
 }
 
-/** Stands where a person would: owns the keys of `operator.json`, and every key that nobody is known to have made. */
+/** Used in place of a person: owns the keys of `operator.json`, and every key whose creator is not known. */
 export const INSTALLATION = "installation";
 
-/** Makes the keys of `operator.json`, at each start of a gateway. */
+/** Creates the keys of `operator.json` at each start of a gateway. */
 export const START = "start";
 
 export interface Actor extends From {
-  /** A person's, a management key's, or the gateway's own words. */
+  /** The id of a person, a management key or one of the gateway's own names. */
   id: string;
 }
 
-/** What the gateway does of its own accord: no call is behind it. */
+/** For changes that the gateway makes by itself, without a call. */
 export const OF_ITSELF: From = { address: null, requestId: null };
 
 /** The gateway as its own actor; `id` names the work that acts, like `START`. */

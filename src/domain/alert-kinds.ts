@@ -1,4 +1,4 @@
-// What a rule of alerts watches: the kinds of the API, of the rules' room and of the form are this list (docs/alerts.md).
+// What alert rules watch. The kinds in the API, in the rules' store and in the form are this list (docs/alerts.md).
 export const ALERT_KINDS = [
   "balance_below",
   "days_left_below",
@@ -10,7 +10,7 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** The one field of a rule that says from where on; the others must be null. Null: it happens or it does not. */
+/** The one field of a rule that holds its threshold; the others must be null. Null: the kind has no threshold. */
 export const ALERT_THRESHOLDS: Readonly<Record<AlertKind, "amount_usd" | "percent" | "days" | null>> = {
   balance_below: "amount_usd",
   days_left_below: "days",

@@ -1,5 +1,5 @@
-// The names of what the audit log of an organization tells, for filters; a test compares them with the routes and with
-// what the ledger writes.
+// The action names in an organization's audit log, for filters. A test compares them with the routes and with what the ledger
+// writes.
 export const ORGANIZATION_ACTIONS = [
   "alert_channel.create",
   "alert_channel.remove",

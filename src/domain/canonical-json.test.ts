@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { canonicalJson } from "./canonical-json.ts";
 import { exactObject } from "./exact-json.ts";
 
-/** The same value with the members of every object added in reverse. */
+/** The same value with the members of every object inserted in reverse. */
 function reversed(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(reversed);

@@ -1,11 +1,11 @@
-// One text for all JSON values of equal meaning, whatever the order in which their members were written. Input of the
-// idempotency fingerprint (money.md §8).
+// Canonical JSON: one text for all JSON values of equal meaning, whatever the order of their members. Input of the idempotency
+// fingerprint (money.md §8).
 import { isExactNumber } from "./exact-json.ts";
 
-/** Prints a value that came out of JSON, with the members of every object in one fixed order and without blanks. */
+/** Prints a value parsed from JSON, with the members of every object in one fixed order and without whitespace. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(inOrder(value ?? null));
 
-/** A copy whose members were added in sorted order; without a prototype, so that no key means anything. */
+/** Returns a copy with sorted members and no prototype, so that no key has a special meaning. */
 function inOrder(value: unknown): unknown {
   if (typeof value !== "object" || value === null || isExactNumber(value)) return value;
   if (Array.isArray(value)) return value.map(inOrder);

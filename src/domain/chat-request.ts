@@ -1,14 +1,14 @@
-// A request after validation (specification 2.1, wire.md §1): the only shape that the rooms below a format ever see. The
-// `parse` of a format produces it, from `emptyRequest`; nothing else constructs one.
+// A request after validation (specification 2.1, wire.md §1): the only shape that the layers below a format see. A format's `parse`
+// builds it from `emptyRequest`; nothing else constructs one.
 import type { NativeBody } from "./native-body.ts";
 import type { FieldsHeld } from "./request-fields.ts";
 
 export type Role = "system" | "developer" | "user" | "assistant" | "tool";
 
-/** How closely a provider looks at an image; each image is bounded by the release's `image_tokens_max`, whichever it is. */
+/** How closely a provider looks at an image. Whichever it is, the release's `image_tokens_max` bounds each image. */
 export type ImageDetail = "auto" | "low" | "high" | "original";
 
-/** A caller's mark: up to here the prompt shall be kept in the provider's cache. Only some upstreams have a word for it. */
+/** A caller's mark that the prompt up to here shall be kept in the provider's cache. Only some upstreams support it. */
 export interface CacheMark {
   type: "ephemeral";
   ttl?: "5m" | "1h";
@@ -26,7 +26,7 @@ export interface InlineFile {
   file_data: string;
 }
 
-/** One call that the model asked for; `arguments` is the text as the model wrote it, JSON or not. */
+/** One tool call by the model; `arguments` is the text as the model wrote it, JSON or not. */
 export interface ToolCall {
   id: string;
   type: "function";
@@ -41,7 +41,7 @@ export interface Message {
   name?: string;
   tool_calls?: ToolCall[];
   tool_call_id?: string;
-  /** Of a tool: what it says is what went wrong. Only some upstreams have a word for it. */
+  /** Of a tool result: the content describes an error. Only some upstreams support it. */
   failed?: true;
   refusal?: string;
   reasoning_content?: string;
@@ -77,11 +77,11 @@ export type ReasoningStatement = (
   | { kind: "on"; param: string }
   | { kind: "off"; param: string }
 ) & {
-  /** Said to every model: where a release publishes no modes it says nothing, and without an effort its default does. */
+  /** Sent whatever the model: ignored where a release publishes no modes; without an effort the release's default applies. */
   hint?: true;
 };
 
-/** Every field is there: what a caller left out is null, empty or its default. */
+/** Every field is present: what a caller left out is null, empty or its default. */
 export interface ChatRequest {
   model: string;
   messages: Message[];
@@ -95,23 +95,23 @@ export interface ChatRequest {
   temperature: number | null;
   stop: string[];
   stream: boolean;
-  /** Fields that change the answer (action V), by wire name. Only a release that offers them gets past `fitToRelease`. */
+  /** Fields that change the answer (action V), by wire name. `fitToRelease` refuses them unless the release offers them. */
   applied: FieldsHeld<"applied">;
-  /** Fields forwarded where the upstream knows them (action F), by wire name. */
+  /** Fields forwarded to upstreams that support them (action F), by wire name. */
   forwarded: FieldsHeld<"forwarded">;
-  /** Caller-chosen identifiers (action F), by wire name: forwarded only as HMAC(organization, value). */
+  /** Identifiers chosen by the caller (action F), by wire name: forwarded only as HMAC(organization, value). */
   identifiers: FieldsHeld<"identifiers">;
   /** Names of accepted fields that are never forwarded (action I), for `x-gw-ignored-parameters`. */
   ignored: string[];
-  /** How many images the messages carry. */
+  /** The number of images in the messages. */
   images: number;
-  /** How many files. */
+  /** The number of files. */
   files: number;
-  /** The request as its caller wrote it, where some upstream speaks that shape itself; null = translate it. */
+  /** The request as its caller wrote it, if some upstream speaks that shape itself; null: translate it. */
   native: NativeBody | null;
 }
 
-/** A request that says nothing yet: every field at its default. */
+/** An empty request: every field at its default. */
 export const emptyRequest = (): ChatRequest => ({
   model: "",
   messages: [],
@@ -133,7 +133,7 @@ export const emptyRequest = (): ChatRequest => ({
   native: null,
 });
 
-/** What of a conversation is bounded by a flat maximum for each. */
+/** Counts the parts of a conversation that are bounded by a flat maximum each. */
 export function countAttachments(messages: readonly Message[]): Pick<ChatRequest, "images" | "files"> {
   let images = 0;
   let files = 0;
@@ -146,5 +146,5 @@ export function countAttachments(messages: readonly Message[]): Pick<ChatRequest
   return { images, files };
 }
 
-/** True for an inline image, which needs no permission of the release. */
+/** True for an inline image, which needs no permission from the release. */
 export const isInlineImage = (url: string): boolean => /^data:/i.test(url);

@@ -1,4 +1,4 @@
-// Shapes of what is listed by class of tokens (providers.md §4): each list stands once, whoever checks it and however strictly.
+// Schemas of lists by class of tokens (providers.md §4), defined once for all that check them, however strictly.
 import { z } from "zod";
 import { RATE_FIELDS, type RateField, standInOf, type WholeField } from "./price.ts";
 import { WIRE_COUNTS, type WireCount } from "./token-classes.ts";
@@ -15,7 +15,7 @@ export const ratesShape = <Rate extends z.ZodType>(
     RATE_FIELDS.map((field) => [field, standInOf(field) === null ? rate : rate.optional()]),
   ) as ReturnType<typeof ratesShape<Rate>>;
 
-/** Classes of tokens under their wire names; one of which there is nothing is left out. */
+/** Classes of tokens under their wire names; classes with a count of zero are left out. */
 export const classCountsShape = <Count extends z.ZodType>(
   count: Count,
 ): Shape<never, WireCount, Count> & { service_tier: z.ZodOptional<z.ZodString> } => ({

@@ -1,8 +1,8 @@
-// A bearer key after its shape and checksum were checked: who it says it is, and the proof that the ledger compares; and the
+// A bearer key whose shape and checksum were checked: whose it claims to be, and the digest that the ledger compares; and the
 // headers in which clients send one.
 import { Refusal } from "./refusals.ts";
 
-/** Well-formed is not known: whether the key exists, and the secret is its own, is the ledger's word (`checkKey`). */
+/** Well-formed, but not yet verified: the ledger (`checkKey`) decides whether the key exists and its secret matches. */
 export interface Credential {
   organizationId: string;
   keyId: string;
@@ -10,25 +10,25 @@ export interface Credential {
   digest: Uint8Array;
 }
 
-/** Whose call it is. */
+/** The caller's ids. */
 export type CallerIds = Pick<Credential, "keyId" | "organizationId">;
 
-/** Where clients put a key, in lower case: none of them is ever logged, and a surface takes its own from one of these. */
+/** The headers that may hold a key, in lower case. None of them is ever logged; a surface accepts its key in one of them. */
 export const CREDENTIAL_HEADERS = ["authorization", "x-api-key"] as const;
 type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number];
 
-/** `either`: in one of them, or the same in both. */
+/** `either`: in one of them, or the same key in both. */
 export type ShownIn = CredentialHeader | "either";
 
-/** An empty header shows nothing: clients send one whose key is set nowhere. */
+/** An empty header counts as none: clients send one if no key is configured. */
 function saidIn(headers: Headers, name: CredentialHeader): string | null {
   const value = headers.get(name);
   return value === "" ? null : value;
 }
 
 /**
- * What a request shows, as an Authorization header would say it; null when it shows nothing. Management keys and the free
- * endpoints of `/v1` are shown in that very header. Throws `Refusal` 401 where two keys are shown.
+ * Returns the key of a request as an Authorization header would carry it; null if there is none. Management keys and the free
+ * endpoints of `/v1` use that header only. Throws `Refusal` 401 for two different keys.
  */
 export function authorizationOf(headers: Headers, shownIn: ShownIn = "authorization"): string | null {
   const apiKey = shownIn === "authorization" ? null : saidIn(headers, "x-api-key");
@@ -39,6 +39,6 @@ export function authorizationOf(headers: Headers, shownIn: ShownIn = "authorizat
   if (authorization.replace(/^bearer +/i, "Bearer ") === asBearer) return authorization;
   throw new Refusal(
     "invalid_api_key",
-    "Authorization and x-api-key show different keys, and this gateway does not choose between them. Send one of them.",
+    "Authorization and x-api-key carry different keys, and this gateway does not choose between them. Send only one of them.",
   );
 }

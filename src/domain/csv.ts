@@ -1,17 +1,16 @@
-// One cell of a CSV for spreadsheets. A text that a spreadsheet would run as a formula gets a quote in front (dashboard.md
-// §4).
+// One CSV cell for spreadsheets. A text that a spreadsheet would run as a formula gets a quote in front (dashboard.md §4).
 export type CsvCell = string | number | boolean | null;
 
-/** Some read the wide forms as the narrow ones. */
+/** Some spreadsheets read full-width forms as their ASCII forms. */
 const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
-/** Where a spreadsheet's list separator is another one than ours, as in much of Europe, what is behind it begins a cell. */
+/** Where a spreadsheet's list separator differs from ours, as in much of Europe, the text after it begins a new cell. */
 const BEHIND_A_SEPARATOR = /([;\t][\s"']*)(?=[=+\-@＝＋－＠])/g;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** A number that JavaScript cannot hold, as `JSON.rawJSON` prints it. */
+/** A number that JavaScript cannot represent, as `JSON.rawJSON` prints it. */
 const isExact = (value: unknown): value is { rawJSON: string } => typeof value === "object" && value !== null;
 
-/** The cell as it stands between two commas. Numbers stand as they are; null is an empty cell; no cell runs as a formula. */
+/** The cell as it appears between two commas. Numbers are unchanged; null is an empty cell; no cell runs as a formula. */
 export function cell(value: CsvCell): string {
   if (value === null) return "";
   const text = isExact(value) ? value.rawJSON : String(value);
@@ -19,6 +18,6 @@ export function cell(value: CsvCell): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** As no spreadsheet runs any of it. */
+/** The text changed so that no spreadsheet runs any of it. */
 export const harmlessCell = (text: string): string =>
   (FORMULA.test(text) ? `'${text}` : text).replaceAll(BEHIND_A_SEPARATOR, "$1'");

@@ -1,12 +1,12 @@
-// What came of a message that was just sent, as whoever waits for it reads its delivery (docs/alerts.md).
+// The outcome of a message that was just sent, as read from its delivery by the caller that waits for it (docs/alerts.md).
 
 interface Tried {
   state: "waiting" | "delivered" | "failed";
-  /** Of the last try, when it failed. */
+  /** Why the last try failed, if it did. */
   reason: string | null;
 }
 
-/** It arrived; its receiver did not take it this time, and is tried again; it is given up; or nothing is known yet. */
+/** Delivered; failed this time and tried again; given up; or nothing known yet. */
 type DeliveryOutcome = "delivered" | "tried_again" | "failed" | "unknown";
 
 export function outcomeOf({ state, reason }: Tried): DeliveryOutcome {
@@ -14,5 +14,5 @@ export function outcomeOf({ state, reason }: Tried): DeliveryOutcome {
   return reason === null ? "unknown" : "tried_again";
 }
 
-/** A turn comes every two seconds, a try takes ten at most; others of the organization may be before it. */
+/** A round runs every two seconds and a try takes ten at most; other deliveries of the organization may come first. */
 export const OUTCOME_WITHIN_MS = 30_000;

@@ -1,7 +1,7 @@
-// The figures of a ledger entry in the fixed order in which its hash covers them, as one text: the ledger chains by it, and
-// whoever checks a chain, a browser too, recomputes it (money.md §5, I5).
+// The figures of a ledger entry as one text, in the fixed order that its hash covers. The ledger chains entries by it, and checkers
+// of a chain, also in a browser, recompute it (money.md §5, I5).
 
-/** What an entry's hash covers, behind the hash of the entry before it. */
+/** What an entry's hash covers, after the hash of the previous entry. */
 export interface EntryFigures {
   organizationId: string;
   slot: number;
@@ -20,7 +20,7 @@ export interface EntryFigures {
   reference: string | null;
 }
 
-/** Hashed as UTF-8, after the 32 bytes of the former hash. */
+/** Hashed as UTF-8, after the 32 bytes of the previous hash. */
 export const entryFigures = (entry: EntryFigures): string =>
   [
     entry.organizationId,

@@ -1,4 +1,4 @@
-// The one error body (wire.md §4): SDKs keep only the inside of `error`, so the request id and the details live there.
+// The one error body (wire.md §4). SDKs keep only the inside of `error`, so the request id and the details are in there.
 import type { Refusal } from "./refusals.ts";
 
 /** Prints `{"error":{…},"gateway":…}`; `gateway` is JSON text, or null for callers that showed no valid key. */
@@ -15,7 +15,7 @@ export function printError(refusal: Refusal, requestId: string, gateway: string 
   return gateway === null ? `{"error":${error}}` : `{"error":${error},"gateway":${gateway}}`;
 }
 
-/** The headers that tell clients whether and when to try again. */
+/** The headers that tell clients whether and when to retry. */
 export function refusalHeaders(refusal: Refusal): Record<string, string> {
   const headers: Record<string, string> = { ...refusal.headers, "x-should-retry": String(refusal.retry) };
   if (refusal.retryAfterMs !== undefined) {

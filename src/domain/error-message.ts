@@ -1,6 +1,6 @@
-// What an error says, for people: some have no words but those of their causes (a host with several addresses).
+// The message of an error, for people. Some errors have no message but those of their causes (a host with several addresses).
 
-/** Of whatever was thrown. */
+/** Accepts any thrown value. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "")
     return error.errors.map((cause: unknown) => messageOf(cause)).join("; ");

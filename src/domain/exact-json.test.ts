@@ -1,4 +1,4 @@
-// Numbers that no double holds go through as they were written; all others are what they always were.
+// Numbers that no double holds are kept as they were written; all others behave as usual.
 import { expect, test } from "bun:test";
 import { exactObject, withExact } from "./exact-json.ts";
 import type { JsonObject } from "./read-value.ts";

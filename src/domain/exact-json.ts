@@ -1,7 +1,7 @@
-// JSON whose numbers go through as they were written: some that people and vendors write are held by no double.
+// JSON whose numbers are kept as they were written: people and vendors write some that no double can hold.
 import { isJsonObject, type JsonObject } from "./read-value.ts";
 
-/** What the engine knows of JSON beyond its published types. */
+/** JSON functions of the engine beyond its published types. */
 interface ExactJson {
   parse(text: string, reviver: (name: string, value: unknown, at: { source?: string }) => unknown): unknown;
   rawJSON(text: string): unknown;
@@ -9,27 +9,27 @@ interface ExactJson {
 }
 const EXACT = JSON as unknown as ExactJson;
 
-/** Whether it is a number as it was written, in place of one that no double holds. */
+/** Whether the value is a number kept as it was written because no double can hold it. */
 export const isExactNumber = (value: unknown): boolean => EXACT.isRawJSON(value);
 
-/** Of fewer digits, and within what it reaches, a double holds them all. */
+/** A double holds every number with fewer digits and a smaller exponent exactly. */
 const MAY_CHANGE = /[\d.]{16}|[eE][+-]?\d{3}/;
 
-/** The object of a JSON text that was read before, as `read`: the same one, unless a number in it is not exact. */
+/** The object of a JSON text that was already parsed to `read`: the same object, unless a number in it is not exact. */
 export function exactObject(text: string, read: JsonObject): JsonObject {
   if (!MAY_CHANGE.test(text)) return read;
   const exact = EXACT.parse(text, exactNumber);
   return isJsonObject(exact) ? exact : read;
 }
 
-/** The same value, read of a JSON text before: objects and lists that stand under one of these names are replaced by exact ones. */
+/** The value parsed from a JSON text, with the objects and lists under these names replaced by exact ones. */
 export function withExact<T extends object>(text: string, read: T, names: readonly string[]): T {
   if (names.some((name) => text.includes(`"${name}"`)) && MAY_CHANGE.test(text))
     replaceUnder(read, EXACT.parse(text, exactNumber), names);
   return read;
 }
 
-/** Both were read of the same text, so that they differ in numbers alone. */
+/** Both values were parsed from the same text, so they differ only in numbers. */
 function replaceUnder(read: unknown, exact: unknown, names: readonly string[]): void {
   if (Array.isArray(read) && Array.isArray(exact))
     for (const [at, item] of read.entries()) replaceUnder(item, exact[at], names);
@@ -41,7 +41,7 @@ function replaceUnder(read: unknown, exact: unknown, names: readonly string[]): 
   }
 }
 
-/** The value of a JSON text in which integers that a double may not hold, and all that is larger, are as they were written. */
+/** The value of a JSON text, with integers that a double may not hold, and all larger numbers, kept as they were written. */
 export const withLargeNumbers = (text: string): unknown =>
   EXACT.parse(text, (_, value, { source }) =>
     typeof value === "number" && source !== undefined && Math.abs(value) > Number.MAX_SAFE_INTEGER

@@ -1,5 +1,5 @@
-// How the plain fields of a request are read: each returns what the caller said, or undefined where that is the documented
-// default, which wrappers send unasked; and throws a Refusal whose `param` is the field (wire.md §1.1).
+// Readers of a request's plain fields. Each returns what the caller said, or undefined for the documented default, which wrappers
+// send unasked; and throws a Refusal whose `param` is the field (wire.md §1.1).
 import {
   invalid,
   type Place,
@@ -13,12 +13,12 @@ import {
   requireRange,
 } from "./read-value.ts";
 
-/** Reads a present value of the field `name` at the top of a body. */
+/** Reads a present value of the top-level field `name`. */
 export type FieldRead<T> = (value: unknown, name: string) => T | undefined;
 
 const LOGIT_BIAS = { entries: 1024, min: -100, max: 100 };
 
-/** A number within the range, both ends included. */
+/** A number within the range, inclusive. */
 export const decimal =
   (range: Range, documentedDefault: number): FieldRead<number> =>
   (value, name) => {
@@ -27,7 +27,7 @@ export const decimal =
     return number === documentedDefault ? undefined : number;
   };
 
-/** A whole number, within the range where there is one. It has no default to leave out. */
+/** An integer, within the range if there is one. It has no default to leave out. */
 export const integer =
   (range?: Range): FieldRead<number> =>
   (value, name) => {
@@ -51,25 +51,25 @@ export const choice =
     return chosen === documentedDefault ? undefined : chosen;
   };
 
-/** At most so many characters. */
+/** A string of at most `maxLength` characters. */
 export const text =
   (maxLength: number): FieldRead<string> =>
   (value, name) =>
     readBoundedString(value, null, name, maxLength);
 
-/** Token ids to biases; `{}` says nothing. */
+/** A map from token ids to biases; `{}` counts as absent. */
 export const tokenBiases: FieldRead<Record<string, number>> = (value, name) => {
   const given = readObject(value, null, name);
   const entries = Object.entries(given);
   if (entries.length === 0) return undefined;
   const at: Place = { parent: null, step: name };
   if (entries.length > LOGIT_BIAS.entries)
-    throw invalid(null, name, `may hold at most ${LOGIT_BIAS.entries} entries.`);
+    throw invalid(null, name, `may have at most ${LOGIT_BIAS.entries} entries.`);
   for (const [token, bias] of entries) {
     if (!/^\d{1,9}$/.test(token)) throw invalid(null, name, "must have token ids as its keys.");
     const amount = readNumber(bias, at, token);
     if (amount < LOGIT_BIAS.min || amount > LOGIT_BIAS.max)
-      throw invalid(at, token, `must lie between ${LOGIT_BIAS.min} and ${LOGIT_BIAS.max}.`);
+      throw invalid(at, token, `must be between ${LOGIT_BIAS.min} and ${LOGIT_BIAS.max}.`);
   }
   return given as Record<string, number>;
 };

@@ -1,9 +1,9 @@
-// From signed claims to the frozen release that requests are priced and routed by. Prices become exact bigints here;
-// nothing is looked up, nothing can fail once the manifest was parsed.
+// Turns signed claims into the frozen release that requests are priced and routed by. Prices become exact bigints here; nothing is
+// looked up, and nothing can fail once the manifest was parsed.
 import { exactPrice } from "./price.ts";
 import type { Manifest, Release } from "./release.ts";
 
-/** What the signature says about a release, besides its manifest. */
+/** What the signature says about a release, in addition to its manifest. */
 export interface Signed {
   /** SHA-256 of the JWS, lower-case hex. */
   digest: string;

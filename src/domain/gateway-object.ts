@@ -3,7 +3,7 @@
 /** `operator`: the charge of a request that nobody could end, set by hand within its hold. */
 export const EVIDENCE = ["provider_usage", "delivered_tokens", "none", "operator"] as const;
 export type Evidence = (typeof EVIDENCE)[number];
-/** What a gateway charges by: the charge follows from it. */
+/** The evidence that a gateway itself charges by: the charge follows from it. */
 export type Metered = Exclude<Evidence, "operator">;
 export type Tier = "standard" | "research";
 
@@ -13,7 +13,7 @@ interface IdempotencyRecord {
   cross_request_replay_safe: boolean;
 }
 
-/** `cost.customer_charge_usd` is a number on the wire; in memory the JSON text is spliced in, see `gateway/receipt`. */
+/** `cost.customer_charge_usd` is a number on the wire; its JSON text is spliced in, see `gateway/receipt`. */
 export interface GatewayObject {
   request_id: string;
   idempotency: IdempotencyRecord;

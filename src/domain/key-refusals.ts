@@ -1,14 +1,14 @@
-// What callers hear of a key that lets nobody in (wire.md §8). The key is never echoed.
+// Refusals of a key that does not let the caller in (wire.md §8). The key is never echoed.
 import { Refusal } from "./refusals.ts";
 
 const HOW =
-  "Send Authorization: Bearer with a key that begins with gw_sk_; keys are made on the dashboard, and by ./tollgate keys create.";
+  "Send Authorization: Bearer followed by a key that begins with gw_sk_. Create keys on the dashboard or with ./tollgate keys create.";
 
 const wrong = (what: string): Refusal =>
   new Refusal("invalid_api_key", `${what} ${HOW}`, { headers: { "www-authenticate": "Bearer" } });
 
-/** Malformed, unknown and wrong ones look alike. */
+/** Malformed, unknown and wrong keys get the same answer. */
 export const invalidApiKey = (): Refusal => wrong("Incorrect API key provided.");
 
-/** Nothing came where the key belongs: a variable that is not set, or a proxy that drops the header. */
+/** No key was sent: a variable is not set, or a proxy drops the header. */
 export const missingApiKey = (): Refusal => wrong("No API key was sent.");

@@ -1,11 +1,11 @@
-// Money is a branded bigint of nano-USD (10⁻⁹ USD). It becomes text here and nowhere else; a JSON number is
-// printed from that text, never computed as a float. money.md §1 and §6.
+// Money is a branded bigint of nano-USD (10⁻⁹ USD). It is converted to text only here; a JSON number is printed from that text,
+// never computed as a float. money.md §1 and §6.
 
 declare const nano: unique symbol;
-/** An amount in nano-USD; may be negative only where a difference is meant. */
+/** An amount in nano-USD; negative only if it is meant as a difference. */
 export type NanoUsd = bigint & { readonly [nano]: "usd" };
 
-/** A whole number of nano-USD as money. It checks nothing: for amounts that were read or computed as such. */
+/** A whole number of nano-USD as money. Checks nothing: for amounts that were read or computed as such. */
 export const nanoUsd = (amount: bigint): NanoUsd => amount as NanoUsd;
 export const ZERO_USD = nanoUsd(0n);
 export const NANO_PER_USD = 1_000_000_000n;
@@ -30,7 +30,7 @@ export function formatUsd(amount: NanoUsd): string {
   return withPoint(amount, 9);
 }
 
-/** The digits with a point before the last so many of them. */
+/** The digits with a decimal point before the last `places` of them. */
 function withPoint(value: bigint, places: number): string {
   if (value < 0n) return `-${withPoint(-value, places)}`;
   const digits = value.toString();
@@ -38,7 +38,7 @@ function withPoint(value: bigint, places: number): string {
   return whole > 0 ? `${digits.slice(0, whole)}.${digits.slice(whole)}` : `0.${digits.padStart(places, "0")}`;
 }
 
-/** Prints an exact decimal of so many places without trailing zeros: `1250n` of 4 places → `"0.125"`. */
+/** Prints an exact decimal with `places` decimals, without trailing zeros: `1250n` of 4 places → `"0.125"`. */
 export function decimalText(value: bigint, places: number): string {
   return shortened(withPoint(value, places));
 }
@@ -46,7 +46,7 @@ export function decimalText(value: bigint, places: number): string {
 const ZERO = 48;
 const POINT = 46;
 
-/** Without zeros at the end of its fraction, and without the point where nothing follows it. */
+/** Drops trailing zeros of the fraction, and the point if nothing follows it. */
 function shortened(decimal: string): string {
   let end = decimal.length;
   while (decimal.charCodeAt(end - 1) === ZERO) end -= 1;
@@ -65,6 +65,6 @@ export function usdJsonNumber(amount: NanoUsd): string {
 export const minUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a < b ? a : b);
 export const maxUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a > b ? a : b);
 export const addUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a + b) as NanoUsd;
-/** Below zero where `b` is larger: whoever may not go there compares first. */
+/** Negative if `b` is larger; callers that must not go below zero compare first. */
 export const subUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a - b) as NanoUsd;
 export const sumUsd = (amounts: readonly NanoUsd[]): NanoUsd => amounts.reduce(addUsd, ZERO_USD);

@@ -1,5 +1,5 @@
-// A request in the very shape that some upstreams speak themselves: there it goes through as its caller wrote it, order
-// and unknown members included; everywhere else its translation is sent (surfaces.md §4).
+// A request in a shape that some upstreams speak themselves. There it is forwarded as its caller wrote it, order and unknown
+// members included; to all others its translation is sent (surfaces.md §4).
 import type { JsonObject } from "./read-value.ts";
 import type { Refusal } from "./refusals.ts";
 
@@ -7,11 +7,11 @@ export type NativeShape = "anthropic-messages" | "openai-responses" | "openai-em
 
 export interface NativeBody {
   readonly shape: NativeShape;
-  /** As decoded, never changed. What the provider sets itself — model, maximum, identifiers — it sets on a copy. */
+  /** As decoded, never changed. The provider sets its own members (model, maximum, identifiers) on a copy. */
   readonly body: JsonObject;
-  /** Headers of the shape that go along, by lower-case name. */
+  /** Headers of the shape that are forwarded, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What is thrown where it would have to be translated: of the first thing that no other shape has a word for. */
+  /** Thrown if the request would have to be translated: refuses the first thing that no other shape can express. */
   readonly only: Refusal | null;
   /** Names of the caller's fields that a translation leaves out. */
   readonly dropped?: readonly string[];

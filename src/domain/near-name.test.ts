@@ -1,4 +1,4 @@
-// Near names: one slip, a swap, case; nothing where a name is another one altogether.
+// Near names: one slip, a swap, case; no suggestion for an entirely different name.
 import { expect, test } from "bun:test";
 import { didYouMean, nearName } from "./near-name.ts";
 

@@ -1,11 +1,11 @@
-// What somebody may have meant who wrote a name that there is none of.
+// Suggests a known name for an unknown one.
 
-/** A slip is of this many letters at most, and of less than half the name. */
+/** The most edits that count as a slip; they must also be fewer than half the name's letters. */
 const SLIPS_MAX = 3;
-/** Longer words are compared by nobody: the time would grow with their square. */
+/** Longer words are not compared: the time would grow with the square of the length. */
 const LENGTH_MAX = 100;
 
-/** The name with the fewest slips from `word`, upper and lower case alike; the first of several, null where none is near. */
+/** Returns the name with the fewest edits from `word`, ignoring case; the first of several, or null if none is near. */
 export function nearName(word: string, names: Iterable<string>): string | null {
   if (word.length > LENGTH_MAX) return null;
   let best: { name: string; slips: number } | null = null;
@@ -17,7 +17,7 @@ export function nearName(word: string, names: Iterable<string>): string | null {
   return best?.name ?? null;
 }
 
-/** Letters that were left out, put in, changed, or swapped with their neighbour; more than a slip where lengths differ by that. */
+/** Letters left out, inserted, changed, or swapped with their neighbour; more than a slip if the lengths differ by that much. */
 function slipsBetween(one: string, other: string): number {
   if (Math.abs(one.length - other.length) > SLIPS_MAX) return SLIPS_MAX + 1;
   let before: number[] = [];
@@ -35,7 +35,7 @@ function slipsBetween(one: string, other: string): number {
   return last[other.length] ?? 0;
 }
 
-/** The hint behind a message, with its blank; empty where no name is near. */
+/** The hint to append to a message, with its leading space; empty if no name is near. */
 export function didYouMean(word: string, names: Iterable<string>): string {
   const near = nearName(word, names);
   return near === null ? "" : ` Did you mean ${near}?`;

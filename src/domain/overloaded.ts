@@ -1,7 +1,7 @@
-// What callers are told while the store is away or full: to come back.
+// The refusal while the store is away or full: retry later.
 import { Refusal } from "./refusals.ts";
 
-/** `cause`: what the store said, for an operator; callers are not told. */
+/** `cause`: the store's error, for an operator; callers do not see it. */
 export function overloaded(cause?: unknown): Refusal {
   const refusal = new Refusal(
     "overloaded",

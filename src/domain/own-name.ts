@@ -1,11 +1,14 @@
-// How this program is called by whoever reads its hints.
+// The name of this program in hints, for the person who reads them.
 import { basename, dirname } from "node:path";
 import { inExecutable } from "../lib/program.ts";
 
-/** How this program is called in the project, and in every text of ours. */
+/** The name of this program in the project and in all our texts. */
 const PROJECT_NAME = "./tollgate";
 
-/** How it is called here: as somebody says who calls it by other means; else the single executable by its name where a shell finds it, or by its path. */
+/**
+ * The name here: as given by the environment if it is called by other means; else the single executable's name if a shell finds it,
+ * or its path.
+ */
 export const OWN_NAME =
   process.env["TOLLGATE_CALLED_AS"] || (inExecutable ? executableName(process.execPath) : PROJECT_NAME);
 
@@ -15,6 +18,6 @@ function executableName(path: string): string {
   return dirname(path) === process.cwd() ? `./${name}` : path;
 }
 
-/** A text of ours for whoever is here, with commands that can be pasted; `./tollgate.yaml` is no command. */
+/** One of our texts with commands that can be pasted here; `./tollgate.yaml` is not a command. */
 export const asCalledHere = (text: string): string =>
   OWN_NAME === PROJECT_NAME ? text : text.replaceAll(/\.\/tollgate(?![\w.-]*\w)/g, () => OWN_NAME);

@@ -1,6 +1,6 @@
-// How many rows a page of a list has.
+// The number of rows on a page of a list.
 
-/** Where nobody says it. */
+/** The default. */
 export const PAGE_ROWS = 50;
-/** At most; pages of a file that is written as it is read are as long. */
+/** The maximum; also the page length of files that are written as they are read. */
 export const PAGE_ROWS_MAX = 200;

@@ -1,5 +1,5 @@
-// Strict JSON by the book, one character at a time: the slow reference that `parse-json.ts` is compared with in its
-// tests. It shares no code with it and knows every rule by itself (wire.md §4.1).
+// Strict JSON by the book, one character at a time: the slow reference that the tests compare `parse-json.ts` with. It shares no
+// code with it and implements every rule by itself (wire.md §4.1).
 
 const MAX_DEPTH = 64;
 const ESCAPES: Record<string, string> = {
@@ -15,7 +15,7 @@ const ESCAPES: Record<string, string> = {
 
 class Unacceptable extends Error {}
 
-/** The value of an acceptable text, boxed; null for every other text. */
+/** Returns the value of an acceptable text, boxed; null for every other text. */
 export function referenceParse(text: string): { value: unknown } | null {
   try {
     const reader = new Reader(text.replace(/^\ufeff/, ""));

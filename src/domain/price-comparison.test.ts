@@ -1,4 +1,4 @@
-// What a customer pays before and after, also where only one of two prices publishes a class or a tier.
+// What a customer pays before and after, also if only one of two prices publishes a class or a tier.
 import { expect, test } from "bun:test";
 import { comparePrices, differs, ratioOf } from "./price-comparison.ts";
 

@@ -1,22 +1,22 @@
-// Two prices side by side, class by class (providers.md §4): what a customer pays before and after, also where a class is
-// published by one of them only and costs in the other what stands in its place.
+// Two prices side by side, class by class (providers.md §4): what a customer pays before and after. If only one of them publishes a
+// class, the other's price for it is the rate that stands in for it.
 import { formatUsd, type NanoUsd, nanoUsd, parseUsd } from "./money.ts";
 import { type PublishedPrice, publishedRate, rateField } from "./price.ts";
 import { TOKEN_CLASSES, type TokenClass } from "./token-classes.ts";
 
-/** Decimal strings without trailing zeros; null where there is no such price. */
+/** Decimal strings without trailing zeros; null if there is no such price. */
 export interface PriceLine {
-  /** As a manifest names it; `service_tiers.flex` is a factor, `calls_max` a number. */
+  /** The name in a manifest; `service_tiers.flex` is a factor, `calls_max` a number. */
   price: string;
-  /** For prompts of more tokens than this; null for all others. */
+  /** Applies to prompts of more tokens than this; null for all others. */
   above_prompt_tokens: number | null;
   before: string | null;
   after: string | null;
-  /** With a sign and one decimal, like `+20.0`; null where one of them is not there, or nothing came before. */
+  /** With a sign and one decimal, like `+20.0`; null if one of the prices is missing or the first is zero. */
   percent: string | null;
 }
 
-/** Every price that one of them publishes, in the order of a manifest; `before` null for a new route. */
+/** Every price that either of them publishes, in the order of a manifest; `before` is null for a new route. */
 export function comparePrices(before: PublishedPrice | null, after: PublishedPrice): PriceLine[] {
   const sides = before === null ? [after] : [before, after];
   const published = TOKEN_CLASSES.filter((name) =>
@@ -47,7 +47,7 @@ export function comparePrices(before: PublishedPrice | null, after: PublishedPri
 
 export const differs = ({ before, after }: PriceLine): boolean => before !== after;
 
-/** What a class costs in prompts of more than so many tokens. */
+/** The rate of a class in prompts of more than `above` tokens. */
 function rateAt(price: PublishedPrice, name: TokenClass, above: number | null): string {
   const reached = (price.tiers ?? []).filter((tier) => above !== null && tier.above_prompt_tokens <= above);
   return publishedRate(reached.at(-1) ?? price, name);
@@ -71,7 +71,7 @@ const amountOf = (text: string | null | undefined): NanoUsd | null =>
 
 const short = (amount: NanoUsd): string => formatUsd(amount).replace(/\.?0+$/, "");
 
-/** Of whole numbers, rounded to the nearest tenth of a percent; null where nothing cost nothing before. */
+/** Of integers, rounded to the nearest tenth of a percent; null if the first is zero. */
 export function percentChange(before: NanoUsd, after: NanoUsd): string | null {
   if (before === 0n) return null;
   const change = after - before;
@@ -80,7 +80,7 @@ export function percentChange(before: NanoUsd, after: NanoUsd): string | null {
   return change === 0n ? "0.0" : `${change < 0n ? "-" : "+"}${text}`;
 }
 
-/** How many times the one is of the other, cut to four decimals: a price over what it was made of; null over nothing. */
+/** The ratio of a price to its cost, cut to four decimals; null if the cost is zero. */
 export function ratioOf(price: string, cost: string): string | null {
   const [of, over] = [amountOf(price), amountOf(cost)];
   if (of === null || over === null || over === 0n) return null;

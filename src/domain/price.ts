@@ -1,15 +1,15 @@
-// What a release costs: as it is published, in exact decimal strings, and as it is priced by (providers.md §4). A class
-// without a rate of its own costs what stands in its place.
+// What a release costs: as published, in exact decimal strings, and in the form used for pricing (providers.md §4). A class without
+// a rate of its own is charged at the rate that stands in for it.
 import { type NanoUsd, nanoUsd, parseUsd } from "./money.ts";
 import { rateInPlace, STANDS_IN, TOKEN_CLASSES, type TokenClass } from "./token-classes.ts";
 
-/** By the name of the class. */
+/** Rate field by the name of the class. */
 export type RateField = `${TokenClass}_per_million`;
 export const rateField = (name: TokenClass): RateField => `${name}_per_million`;
 /** In the order of a manifest. */
 export const RATE_FIELDS: readonly RateField[] = TOKEN_CLASSES.map(rateField);
 
-/** Those that every price has, for nothing stands in their place. */
+/** The rates that every price has, because nothing stands in for them. */
 export type WholeField = {
   [Name in TokenClass]: (typeof STANDS_IN)[Name] extends null ? `${Name}_per_million` : never;
 }[TokenClass];
@@ -20,34 +20,34 @@ const STAND_INS: ReadonlyMap<RateField, RateField | null> = new Map(
     return [rateField(name), standIn === null ? null : rateField(standIn)];
   }),
 );
-/** What holds where a price leaves this field out. */
+/** The rate that applies if a price leaves this field out. */
 export const standInOf = (field: RateField): RateField | null => STAND_INS.get(field) ?? null;
 
 /** US dollars per million tokens, as published. */
 export type PublishedRates = Record<WholeField, string> &
   Partial<Record<Exclude<RateField, WholeField>, string | undefined>>;
 
-/** Prices the whole request where its prompt has more tokens. */
+/** Prices the whole request if its prompt has more tokens. */
 interface PublishedTier extends PublishedRates {
   above_prompt_tokens: number;
 }
 
-/** As the signed manifest has it: decimal texts of US dollars, rates per million tokens (providers.md §4). */
+/** As in the signed manifest: decimal texts of US dollars, rates per million tokens (providers.md §4). */
 export interface PublishedPrice extends PublishedRates {
   request_minimum: string;
-  /** US dollars per 1,000 paid calls on the provider's side, of which a request pays `calls_max` at most. */
+  /** US dollars per 1,000 paid calls on the provider's side; a request pays for at most `calls_max` of them. */
   per_call?: string | undefined;
   calls_max?: number | undefined;
-  /** By rising `above_prompt_tokens`. */
+  /** In ascending order of `above_prompt_tokens`. */
   tiers?: PublishedTier[] | undefined;
-  /** A factor on every rate, by the word with which a reply names its tier of service; any other word is 1. */
+  /** A factor on every rate, by the name of the service tier in a reply; any other name counts as 1. */
   service_tiers?: Record<string, string> | undefined;
 }
 
 /** Nano-USD per 10⁶ tokens, exact. */
 export interface Rates {
   input: NanoUsd;
-  /** Equals `input` where no cached rate is published. */
+  /** Equals `input` if no cached rate is published. */
   cachedInput: NanoUsd;
   cacheWrite?: NanoUsd;
   cacheWrite1h?: NanoUsd;
@@ -57,7 +57,7 @@ export interface Rates {
   audioOutput?: NanoUsd;
 }
 
-/** The rate of each class. */
+/** The rate's name for each class. */
 export const RATE_NAMES = {
   input: "input",
   cached_input: "cachedInput",
@@ -69,18 +69,18 @@ export const RATE_NAMES = {
   audio_output: "audioOutput",
 } as const satisfies Record<TokenClass, keyof Rates>;
 
-/** As charges are computed with: integers only. Rates are nano-USD per million tokens; `requestMinimum` is nano-USD. */
+/** The form that charges are computed with: integers only. Rates are nano-USD per million tokens; `requestMinimum` is nano-USD. */
 export interface Price extends Rates {
   requestMinimum: NanoUsd;
   /** Nano-USD per 1,000 calls. */
   perThousandCalls?: NanoUsd;
   callsMax?: number;
   tiers?: readonly (Rates & { abovePromptTokens: number })[];
-  /** In 10⁻⁹. */
+  /** In units of 10⁻⁹. */
   serviceTiers?: Readonly<Record<string, bigint>>;
 }
 
-/** What published prices are in figures. Throws for what is no price: whoever parsed them let it pass. */
+/** Converts a published price to figures. Throws for a malformed price, which its parser should have refused. */
 export function exactPrice(published: PublishedPrice): Price {
   const { per_call, calls_max, tiers, service_tiers, request_minimum } = published;
   return {
@@ -110,7 +110,7 @@ function ratesOf(published: PublishedRates): Rates {
   return rates as Rates;
 }
 
-/** What a class costs, by its own rate or by what stands in its place. */
+/** The rate of a class: its own, or the one that stands in for it. */
 export const publishedRate = (published: PublishedRates, name: TokenClass): string =>
   rateInPlace(name, (at) => published[rateField(at)]);
 
@@ -127,6 +127,6 @@ const FIRST_FIELDS: ReadonlySet<string> = new Set([
   "request_minimum",
 ]);
 
-/** Whether it publishes more than input, cached input, output and a minimum, which is all that older programs know. */
+/** Whether the price publishes more than input, cached input, output and a minimum, which is all that older programs know. */
 export const hasClasses = (published: PublishedPrice): boolean =>
   Object.keys(published).some((field) => !FIRST_FIELDS.has(field));

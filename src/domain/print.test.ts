@@ -15,7 +15,7 @@ test.each([
   Number.POSITIVE_INFINITY,
   2n ** 63n - 1n,
   -(2n ** 63n),
-  8.64e15, // Date knows it, RFC 3339 does not
+  8.64e15, // valid for Date, not for RFC 3339
   Date.parse("9999-12-31T23:59:59.999Z") + 1,
   -62_167_219_200_001,
 ])("%p is none, and says so", (ms) => {

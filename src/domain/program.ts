@@ -1,2 +1,2 @@
-// The version of this program, as the dashboard, the operator API and the command line say it.
+// The version of this program, as reported by the dashboard, the operator API and the command line.
 export const VERSION = "0.1.0";

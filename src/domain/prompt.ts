@@ -1,7 +1,9 @@
-// What one upstream call says to the model, as the quote and the exact count see it (money.md §6). Made from the body
-// that goes out, never from the caller's fields: what is sent and what is priced cannot differ.
+// What one upstream call says to the model, for the quote and the exact count (money.md §6). Made from the outgoing body, never
+// from the caller's fields, so that what is sent and what is priced cannot differ.
 
-/** Bound in tokens = bytes + 8 per message + 16 per tool + 16 per request + images and files × the release's maximum of each. */
+/**
+ * The bound in tokens = bytes + 8 per message + 16 per tool + 16 per request + images and files × the release's maximum of each.
+ */
 export interface PromptSize {
   /** UTF-8 bytes of the whole outgoing body without the data of inline images and files. */
   bytes: number;
@@ -11,9 +13,9 @@ export interface PromptSize {
   files: number;
 }
 
-/** The size bounds the tokens without counting them; `text` is read only where an exact count is asked for. */
+/** `size` bounds the tokens without counting them; `text` is read only for an exact count. */
 export interface Prompt {
   size: PromptSize;
-  /** The same text for an exact count: as the model reads it, without JSON's escapes, and no longer than `size.bytes`. */
+  /** The same text for an exact count: as the model reads it, without JSON escapes, and no longer than `size.bytes`. */
   text(): string;
 }

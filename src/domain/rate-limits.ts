@@ -1,10 +1,10 @@
-// Limits of a rate: requests and tokens per minute, and requests that run at once, of an organization, of a key, of a model
-// within an organization, of a key and a model (operate.md §1). Words and figures that the ledger, the API and the pages share.
+// Rate limits: requests and tokens per minute, and concurrent requests, of an organization, of a key, of a model within an
+// organization, of a key and a model (operate.md §1). Terms and bounds that the ledger, the API and the pages share.
 
 export const RATE_DIMENSIONS = ["requests_per_minute", "tokens_per_minute", "concurrent"] as const;
 export type RateDimension = (typeof RATE_DIMENSIONS)[number];
 
-/** Whole numbers from 1; null: none. */
+/** Integers from 1; null: no limit. */
 export interface RateLimits {
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
@@ -17,14 +17,14 @@ export const NO_RATE_LIMITS: RateLimits = {
   concurrent: null,
 };
 
-/** What a limit may be set to at most. */
+/** The maximum that each limit may be set to. */
 export const RATE_AT_MOST: Readonly<Record<RateDimension, number>> = {
   requests_per_minute: 10_000_000,
   tokens_per_minute: 1_000_000_000,
   concurrent: 1_000_000,
 };
 
-/** Of every organization and of every key for which nothing else is set: the configuration's. */
+/** The configuration's defaults, for every organization and key without limits of its own. */
 export interface RateDefaults {
   organization: RateLimits;
   key: RateLimits;
@@ -32,17 +32,20 @@ export interface RateDefaults {
 
 export const NO_RATE_DEFAULTS: RateDefaults = { organization: NO_RATE_LIMITS, key: NO_RATE_LIMITS };
 
-/** What a limit stands on. Empty: of all keys, of all models; without an organization, but with a model: of each of them. */
+/**
+ * What a limit applies to. Empty members mean all keys or all models; a model without an organization means that model in each
+ * organization.
+ */
 export interface RatePlace {
   organizationId: string;
   keyId: string;
   model: string;
 }
 
-/** Whose requests are counted together. */
+/** Which requests are counted together. */
 export type RateSubject = "organization" | "key" | "model" | "key_model";
 
-/** The lower one of each; null gives way. */
+/** The lower of each pair; null counts as unlimited. */
 export const tighter = (a: RateLimits, b: RateLimits): RateLimits => ({
   requestsPerMinute: lower(a.requestsPerMinute, b.requestsPerMinute),
   tokensPerMinute: lower(a.tokensPerMinute, b.tokensPerMinute),
@@ -52,6 +55,6 @@ export const tighter = (a: RateLimits, b: RateLimits): RateLimits => ({
 const lower = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.min(a, b);
 
-/** Whether any of them is set. */
+/** Whether any limit is set. */
 export const limitsAnything = ({ requestsPerMinute, tokensPerMinute, concurrent }: RateLimits): boolean =>
   requestsPerMinute !== null || tokensPerMinute !== null || concurrent !== null;

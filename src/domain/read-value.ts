@@ -1,25 +1,25 @@
-// The small vocabulary in which request bodies are read (wire.md §1): one reader per JSON type, each returning the
-// typed value or throwing a Refusal whose `param` is the path of the offending field. A path is spelled out only when
-// something is refused, so an accepted request pays nothing for it.
+// The vocabulary for reading request bodies (wire.md §1): one reader per JSON type, each returning the typed value or throwing a
+// Refusal whose `param` is the path of the offending field. Paths are built only on refusal, so an accepted request pays nothing
+// for them.
 import { Refusal, type RefusalCode } from "./refusals.ts";
 
-/** An object as it came out of JSON; read by known field only, never merged or copied whole (hardening.md S21). */
+/** An object parsed from JSON; read by known field only, never merged or copied whole (hardening.md S21). */
 export type JsonObject = Record<string, unknown>;
 
-/** Where a value stands in the body: a step below its parent; `null` is the body itself. */
+/** The place of a value in the body: a step below its parent; `null` is the body itself. */
 export type Place = { readonly parent: Place; readonly step: string | number } | null;
 
-/** Inclusive limits of a number. */
+/** Inclusive bounds of a number. */
 export interface Range {
   min: number;
   max: number;
 }
 
 const ECHO_LENGTH = 64;
-/** Words that some clients take for a rate limit wherever they stand (wire.md §4.3). */
+/** Words that some clients take for a rate limit wherever they appear (wire.md §4.3). */
 const MISREAD = /429|rate.?limit/i;
 
-/** Neither a list nor null. */
+/** True for objects other than arrays and null. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -27,7 +27,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 export const isPresent = (value: unknown): value is NonNullable<unknown> =>
   value !== undefined && value !== null;
 
-/** Caller text for a message: at most 64 characters, and nothing that a client would take for a rate limit. */
+/** Quotes caller text in a message: at most 64 characters, and nothing that a client would take for a rate limit. */
 export function echo(text: string): string {
   return MISREAD.test(text) ? "this value" : `\`${clip(text)}\``;
 }
@@ -36,20 +36,20 @@ export function echo(text: string): string {
 export const clip = (text: string): string =>
   text.length <= ECHO_LENGTH ? text : text.slice(0, ECHO_LENGTH).replace(/[\ud800-\udbff]$/, "");
 
-/** Spells a path as clients know it: `messages[2].content[0].image_url.url`. */
+/** Prints a path as clients know it: `messages[2].content[0].image_url.url`. */
 export function paramPath(at: Place, step: string | number): string {
   if (at === null) return String(step);
   const parent = paramPath(at.parent, at.step);
   return typeof step === "number" ? `${parent}[${step}]` : `${parent}.${step}`;
 }
 
-/** A refusal of the field `step` of `at`; the message opens with the field's path and goes on with `text`. */
+/** Refuses the field `step` of `at`; the message is the field's path followed by `text`. */
 export function refuse(code: RefusalCode, at: Place, step: string | number, text: string): Refusal {
   const param = paramPath(at, step);
   return new Refusal(code, `${MISREAD.test(param) ? "This field" : `\`${param}\``} ${text}`, { param });
 }
 
-/** The refusal of a value that is none of what the field takes. */
+/** Refuses a value that the field does not accept. */
 export const invalid = (at: Place, step: string | number, text: string): Refusal =>
   refuse("invalid_request", at, step, text);
 
@@ -81,7 +81,7 @@ export function readBoolean(value: unknown, at: Place, step: string | number): b
   throw invalid(at, step, `must be true or false, ${found(value)}.`);
 }
 
-/** An integer without regard to its range; `1.0` is 1 and `-0` is 0. */
+/** An integer of any range; `1.0` is 1 and `-0` is 0. */
 export function readInteger(value: unknown, at: Place, step: string | number): number {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
   throw invalid(at, step, `must be an integer, ${found(value)}.`);
@@ -109,16 +109,21 @@ export function readChoice<const T extends string>(
 ): T {
   const text = readString(value, at, step);
   for (const choice of choices) if (choice === text) return choice;
-  throw refuse("unsupported_value", at, step, `must be one of ${list(choices)}; ${echo(text)} is not open.`);
+  throw refuse(
+    "unsupported_value",
+    at,
+    step,
+    `must be one of ${list(choices)}; ${echo(text)} is not supported.`,
+  );
 }
 
-/** `"a", "b"` for messages. */
+/** Prints `"a", "b"` for messages. */
 export const list = (choices: readonly string[]): string =>
   choices.map((choice) => JSON.stringify(choice)).join(", ");
 
 const LEAVE_OUT = "Leave the field out for the default.";
 
-/** How a message names what came instead: its JSON type, never its content. */
+/** Describes what came instead, for a message: its JSON type, never its content. */
 export function found(value: unknown): string {
   if (value === undefined || value === null) return "but it is missing";
   if (Array.isArray(value)) return "not an array";

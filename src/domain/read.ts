@@ -1,12 +1,12 @@
-// Reads texts that passed their schema into the types of the house.
+// Converts texts that passed their schema into domain types.
 import { type NanoUsd, parseUsd } from "./money.ts";
 import { Refusal } from "./refusals.ts";
 
-/** An amount in US dollars, exact. Throws `Refusal` for what no ledger row can hold. */
+/** An exact amount in US dollars. Throws `Refusal` for an amount that no ledger row can hold. */
 export function readUsd(text: string, param: string): NanoUsd {
   const amount = parseUsd(text);
   if (amount !== null) return amount;
-  throw new Refusal("invalid_request", `${param} must be US dollars like "5.00", at most 9 decimals.`, {
+  throw new Refusal("invalid_request", `${param} must be US dollars like "5.00" with at most 9 decimals.`, {
     param,
   });
 }
@@ -18,7 +18,7 @@ export function readTime(text: string, param: string): number {
   throw new Refusal("invalid_request", `${param} must be a time like 2026-12-31T00:00:00Z.`, { param });
 }
 
-/** A time that is still to come. */
+/** A time in the future. */
 export function readFutureTime(text: string, param: string, nowMs: number): number {
   const ms = readTime(text, param);
   if (ms > nowMs) return ms;

@@ -1,4 +1,4 @@
-// The signed receipt of one request: what a customer keeps to prove a charge, and an auditor recomputes it from. It is
+// The signed receipt of one request: what a customer keeps to prove a charge, and what an auditor recomputes it from. It is
 // complete: quote, hold, usage, the release's published prices and the arithmetic are all in it.
 import { EVIDENCE } from "./gateway-object.ts";
 import { z } from "zod";
@@ -26,7 +26,7 @@ export const receiptSchema = z.object({
   state: z.enum(["settled", "released", "outcome_unknown"]),
   admitted_at: z.string(),
   ended_at: z.string(),
-  /** The release that priced it, with its prices as published: US dollars per million tokens. */
+  /** The release that priced the request, with its prices as published: US dollars per million tokens. */
   release: z.object({
     route: z.string(),
     version: z.int(),
@@ -41,18 +41,18 @@ export const receiptSchema = z.object({
       service_tiers: z.record(z.string(), z.string()).optional(),
     }),
   }),
-  /** What the request could have cost at most; held before the provider was called. */
+  /** The maximum that the request could have cost; held before the provider was called. */
   hold: z.object({ usd, prompt_tokens_max: tokens, output_tokens_max: tokens }),
-  /** As the provider reported it, or as counted; null when nothing was charged for. */
+  /** As reported by the provider, or as counted; null if nothing was charged. */
   usage: z.object(counts).nullable(),
-  /** What the provider told beyond the quoted bounds: not charged, paid by the platform. */
+  /** What the provider reported beyond the quoted bounds: not charged, paid by the platform. */
   told: z.object(counts).optional(),
   charge: z.object({
     evidence: z.enum(EVIDENCE),
     /** min(max(⌈usage × price⌉, request minimum), hold). */
     usd,
     minimum_applied: z.boolean(),
-    /** Paid by the platform: the price of what was used beyond the charge. */
+    /** Paid by the platform: the price of the usage beyond the charge. */
     above_hold_usd: usd,
     returned_usd: usd,
   }),

@@ -1,7 +1,7 @@
-// What a refusal is about beside its code, so that refusals are counted apart by it, and lead to it.
+// What a refusal is about beyond its code, so that refusals can be counted by it and link to it.
 import type { RefusalCode } from "./refusals.ts";
 
-/** About one key: its settings mend them, or another key does. */
+/** Refusals about one key: fixed by its settings or by using another key. */
 export const ABOUT_KEY: readonly RefusalCode[] = [
   "api_key_revoked",
   "api_key_paused",
@@ -12,7 +12,7 @@ export const ABOUT_KEY: readonly RefusalCode[] = [
   "rate_limit_exceeded",
 ];
 
-/** About one model, and `model_not_allowed` about both. */
+/** Refusals about one model; `model_not_allowed` is about both. */
 export const ABOUT_MODEL: readonly RefusalCode[] = [
   "route_disabled",
   "route_release_stale",

@@ -1,4 +1,4 @@
-// The words of a refusal for whoever has a page before them and not the answer.
+// The words of a refusal for readers of a page who do not see the answer.
 import { expect, test } from "bun:test";
 import { plainWordsOf, REFUSAL_WORDS } from "./refusal-words.ts";
 

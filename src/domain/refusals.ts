@@ -13,7 +13,7 @@ export type RefusalType =
 interface RefusalRow {
   status: number;
   type: RefusalType;
-  /** `x-should-retry`: whether the official clients should send the request again by themselves. */
+  /** `x-should-retry`: whether the official clients should retry by themselves. */
   retry: boolean;
 }
 
@@ -81,11 +81,13 @@ export type RefusalCode = keyof typeof REFUSALS;
 export interface RefusalExtras {
   /** Path of the offending field (`messages[2].content`), or the header's name. */
   param?: string | null;
-  /** Figures that help the caller; each condition's members stand in wire.md §4. */
+  /** Figures that help the caller; wire.md §4 lists the members for each condition. */
   details?: Record<string, string | number | null>;
   /** Sent as `retry-after` in whole seconds, rounded up, at most 60, and as `retry-after-ms`. */
   retryAfterMs?: number;
-  /** Overrides the row where the same code is retryable only under a condition (502, 504; 429 of a request that alone is above a limit). */
+  /**
+   * Overrides the row for codes that are retryable only under a condition (502, 504; 429 of a request that alone is above a limit).
+   */
   retry?: boolean;
   /** Overrides the row for token rate limits. */
   type?: RefusalType;
@@ -93,7 +95,7 @@ export interface RefusalExtras {
   headers?: Record<string, string>;
 }
 
-/** A refusal: caller or policy said no. Thrown or carried; turned into a response in one place, `http/reply`. */
+/** A refusal by the caller's fault or by policy. Thrown or returned; turned into a response in one place, `http/reply`. */
 export class Refusal extends Error {
   readonly status: number;
   readonly type: RefusalType;

@@ -4,11 +4,11 @@ import type { Tier } from "./gateway-object.ts";
 import type { Price, PublishedPrice } from "./price.ts";
 
 export type TokenizerName = "o200k_base" | "cl100k_base" | "bytes";
-/** How a route stands, the nearest to serving first (interfaces.md §4). */
+/** The states of a route, from nearest to serving (interfaces.md §4). */
 export const ROUTE_STATES = ["live", "unhealthy", "stale", "disabled"] as const;
 export type RouteState = (typeof ROUTE_STATES)[number];
 
-/** A manifest that keeps every rule, with its defaults filled in. Wire names; the rules are in `releases/manifest.ts`. */
+/** A valid manifest with its defaults filled in. Wire names; the rules are in `releases/manifest.ts`. */
 export interface Manifest {
   model: string;
   provider: string;
@@ -55,12 +55,12 @@ export interface Release {
   reasoning: { modes: string[]; default: string } | null;
   tokenizer: TokenizerName;
   capabilities: Capabilities;
-  /** Flat maximum of tokens one image may cost; present when `capabilities.images`. */
+  /** Flat maximum of tokens for one image; present if `capabilities.images`. */
   imageTokensMax: number | null;
-  /** Flat maximum of tokens one file may cost, and of the pages it may have; present when `capabilities.files`. */
+  /** Flat maximum of tokens for one file, and of its pages; present if `capabilities.files`. */
   fileTokensMax: number | null;
   filePagesMax: number | null;
-  /** Whether `https:` image addresses may be passed to the upstream. */
+  /** Whether `https:` image URLs may be passed to the upstream. */
   remoteImages: boolean;
   defaults: { temperature?: number };
   priority: number;

@@ -1,14 +1,14 @@
-// Events of a Responses stream that came twice. Each has its place in it; where those are dense, the same place with the same words is the
-// same event. Who counts otherwise, or not at all, may say the same word twice and mean it.
+// Detects events of a Responses stream that arrive twice. Events are numbered; if the numbers are dense, the same number with the
+// same text is the same event. A stream that numbers otherwise, or not at all, may repeat a text on purpose.
 
 const PLACE = '"sequence_number":';
 
-/** One per stream: it remembers the event before and how many there were. */
+/** One per stream: remembers the previous event and the number of events. */
 export class RepeatedEvents {
   private last = "";
   private seen = 0;
 
-  /** Whether this is the event before it once more; notes it if not. */
+  /** Whether this event repeats the previous one; records it if not. */
   has(data: string): boolean {
     if (data === this.last && placeIn(data) === this.seen - 1) return true;
     this.last = data;

@@ -1,6 +1,6 @@
-// A sample of each plain field of a request, written from wire.md §1.1 and not from the table: how it is held, what is taken as
-// it is, what says no more than the default, what is refused, what it needs. The tests of every room that a field passes go
-// through these, and a row of the table without one does not compile.
+// A sample of each plain field of a request, written from wire.md §1.1 and not from the table: how it is held, which values are
+// accepted unchanged, which equal the default, which are refused, and what it needs. The tests of every module that a field passes
+// use these, and a row of the table without one does not compile.
 import type { Capabilities } from "./capabilities.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import type { JsonObject, Range } from "./read-value.ts";
@@ -14,11 +14,11 @@ export interface FieldSample {
   /** Documented defaults: the same as leaving the field out. */
   silent: readonly unknown[];
   refused: readonly (readonly [value: unknown, verdict: string])[];
-  /** What has to stand beside it in the body. */
+  /** What has to accompany it in the body. */
   beside?: JsonObject;
-  /** What a release has to offer, and the code without it. */
+  /** What a release has to offer, and the code if it does not. */
   needs?: { offered: Partial<Capabilities>; code: string };
-  /** No text to a model: not in the exact count of a prompt. */
+  /** Not text for a model: not in the exact count of a prompt. */
   setting?: true;
   /** Not in `supported_parameters`. */
   unlisted?: true;

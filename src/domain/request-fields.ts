@@ -1,25 +1,25 @@
-// The fields of a request that reach a provider (wire.md §1.1), one row each: what a neutral request holds, how a plain field
-// is read, what a dialect may leave out, what a capability is needed for, what counts as text and what `/v1/models` lists
-// derive from this table. What has a structure or a meaning of its own (`own`) is read by the format that has it.
+// The request fields that reach a provider (wire.md §1.1), one row each. This table defines what a neutral request holds, how a
+// plain field is read, what a dialect may leave out, which capability a field needs, what counts as text and what `/v1/models`
+// lists. Fields with a structure or a meaning of their own (`own`) are read by their format.
 import type { Capability } from "./capabilities.ts";
 import { choice, decimal, type FieldRead, integer, text, toggle, tokenBiases } from "./field-readers.ts";
 
 interface FieldTraits {
-  /** Not every upstream knows it: each provider says whether it does (wire.md §8.5). */
+  /** Not every upstream supports it: each provider says whether it does (wire.md §8.5). */
   optional?: true;
-  /** Refused where the release does not offer it, or the provider does not know the field. */
+  /** Refused if the release does not offer it, or the provider does not support the field. */
   needs?: Capability;
-  /** Means nothing but beside what that capability offers. */
+  /** Has a meaning only together with what that capability offers. */
   beside?: Capability;
-  /** A word of the gateway's own or of a closed list, which no model reads: not in the exact count of a prompt. */
+  /** A setting of the gateway or from a closed list, which no model reads: not in the exact count of a prompt. */
   setting?: true;
-  /** Its place in `supported_parameters`; those without one follow. */
+  /** Its position in `supported_parameters`; fields without one follow. */
   place?: number;
   /** Not in `supported_parameters`. */
   unlisted?: true;
 }
 
-/** Forwarded where the upstream knows it, else ignored and named (action F). */
+/** Forwarded to upstreams that support it, else ignored and named (action F). */
 const forwarded = <T, const O extends FieldTraits>(read: FieldRead<T>, traits: O) => ({
   held: "forwarded" as const,
   optional: true as const,
@@ -27,7 +27,7 @@ const forwarded = <T, const O extends FieldTraits>(read: FieldRead<T>, traits: O
   ...traits,
 });
 
-/** Chosen by the caller to tell its users and conversations apart; leaves only as a keyed hash (action F). */
+/** Chosen by the caller to distinguish its users and conversations; forwarded only as a keyed hash (action F). */
 const identifier = (traits: FieldTraits) => ({
   held: "identifiers" as const,
   optional: true as const,
@@ -43,10 +43,10 @@ const applied = <T, const O extends FieldTraits>(read: FieldRead<T>, traits: O) 
   ...traits,
 });
 
-/** Has a place of its own in the request. */
+/** Has a member of its own in the request. */
 const own = <const O extends FieldTraits>(traits: O) => ({ held: null, ...traits });
 
-/** `applied` ones go upstream in this order, and every list of the optional ones has it. */
+/** `applied` fields go upstream in this order; lists of the optional fields use it, too. */
 const ROWS = {
   max_tokens: own({ place: 1 }),
   max_completion_tokens: own({ place: 2 }),
@@ -76,18 +76,18 @@ const ROWS = {
 type Rows = typeof ROWS;
 export type RequestField = keyof Rows;
 type NamesWith<Trait> = { [N in RequestField]: Rows[N] extends Trait ? N : never }[RequestField];
-/** What a request holds of the fields that are held so, by wire name; range-checked, and absent at the documented default. */
+/** The fields of one kind in a request, by wire name; range-checked, and absent at the documented default. */
 export type FieldsHeld<Held> = {
   [N in NamesWith<{ held: Held }>]?: Rows[N] extends { read: FieldRead<infer T> } ? T : never;
 };
-/** A field that upstreams of one shape do not all know. */
+/** A field that not all upstreams of one shape support. */
 export type OptionalField = NamesWith<{ optional: true }>;
 
-/** A field that asks for a capability. */
+/** A field that needs a capability. */
 export type AskingField = NamesWith<{ needs: Capability }>;
 
 interface RequestFieldRow extends FieldTraits {
-  /** The part of the request that holds it; null: a place of its own. */
+  /** The member of the request that holds it; null: one of its own. */
   held: "forwarded" | "identifiers" | "applied" | null;
   read?: FieldRead<unknown>;
 }
@@ -98,7 +98,7 @@ export const OPTIONAL_FIELDS: readonly OptionalField[] = REQUEST_FIELDS.flatMap(
   optional === true ? [name as OptionalField] : [],
 );
 
-/** The field that asks for a capability. */
+/** The field that needs each capability. */
 export const ASKED_BY: ReadonlyMap<Capability, AskingField> = new Map(
   REQUEST_FIELDS.flatMap(([name, { needs }]) =>
     needs === undefined ? [] : [[needs, name as AskingField] as const],

@@ -1,14 +1,14 @@
-// What the front door tells about requests that held nothing.
+// What the front door records about requests that held nothing.
 import type { NanoUsd } from "./money.ts";
 
-/** What a request asked for, as far as it was read and priced before it was turned away or answered again. */
+/** What a request asked for, as far as it was read and priced before it was refused or replayed. */
 export interface Asked {
-  /** As the caller wrote it; null where the request was refused before its model was read. */
+  /** As the caller wrote it; null if the request was refused before its model was read. */
   model: string | null;
   stream: boolean;
-  /** What it would have held; null where it was refused before it had a price. */
+  /** What it would have held; null if it was refused before it was priced. */
   bounds: {
-    /** Prompt tokens, at most: the byte bound, or counted exactly. */
+    /** The maximum of prompt tokens: the byte bound, or an exact count. */
     promptTokens: number;
     counted: boolean;
     /** Output ceiling × n. */
@@ -19,7 +19,7 @@ export interface Asked {
 
 export const NOTHING_READ: Asked = { model: null, stream: false, bounds: null };
 
-/** The key of a row that counts requests of several: no key's id. */
+/** The key of a row that counts requests of several keys; not an id. */
 export const SEVERAL_KEYS = "";
 
 export interface RequestLogEntry {
@@ -30,14 +30,14 @@ export interface RequestLogEntry {
   atMs: number;
   status: number;
   code: string | null;
-  /** On which it came; `SEVERAL_SURFACES` in a row that counts requests to several. */
+  /** The surface of the request; `SEVERAL_SURFACES` in a row that counts requests to several. */
   surface: string;
   asked: Asked;
-  /** The figures that the refusal named, JSON; null for replays and for refusals without any. */
+  /** The figures of the refusal, as JSON; null for replays and for refusals without any. */
   details: string | null;
   replayOf: string | null;
-  /** Of a replay: from its arrival until its answer began. */
+  /** For a replay: from its arrival until its answer began. */
   waitedMs: number | null;
-  /** As the caller sent it; null without one. */
+  /** As the caller sent it; null if none was sent. */
   idempotencyKey: string | null;
 }

@@ -1,12 +1,12 @@
-// Who may do what (dashboard.md §1): the one table. The server decides by it, the dashboard hides buttons by it, and a
-// test calls every route with every role.
+// Who may do what (dashboard.md §1): the one table. The server decides by it, the dashboard hides buttons by it, and a test calls
+// every route with every role.
 
 export const ROLES = ["owner", "admin", "billing", "developer", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
-/** `operator` looks into every organization without being a member. */
+/** `operator` may look into every organization without being a member. */
 export type Standing = Role | "operator";
 
-/** `own`: only what this person made. */
+/** `own`: only what this person created. */
 export type Allowance = "all" | "own";
 type Row = Partial<Record<Standing, Allowance>>;
 
@@ -27,14 +27,14 @@ export const ACTIONS = {
   "keys.see": everybody,
   "keys.change": { owner: "all", admin: "all", developer: "own", operator: "all" },
   "limits.see": everybody,
-  /** Downwards only, unless an operator does. */
+  /** Only downwards, except for operators. */
   "limits.change": { owner: "all", admin: "all", operator: "all" },
   "playground.use": { owner: "all", admin: "all", developer: "all" },
   "balance.see": everybody,
   "billing.see": { owner: "all", admin: "all", billing: "all", operator: "all" },
   "billing.change": { owner: "all", billing: "all" },
   "team.see": { owner: "all", admin: "all", operator: "all" },
-  /** Whom: `mayGive`. An admin changes everybody but owners. */
+  /** Which members: see `mayGive`. An admin changes everybody but owners. */
   "team.change": { owner: "all", admin: "all", operator: "all" },
   "research.see": everybody,
   "research.ask": { owner: "all", admin: "all", developer: "all" },
@@ -50,18 +50,18 @@ export const ACTIONS = {
 
 export type Action = keyof typeof ACTIONS;
 type Allowed<A extends Action> = (typeof ACTIONS)[A][keyof (typeof ACTIONS)[A]];
-/** Of which somebody may do only what concerns their own. */
+/** The actions that some standing may do only on its own things. */
 export type OwnAction = { [A in Action]: "own" extends Allowed<A> ? A : never }[Action];
 
-/** What a person of this standing may do of an action; null is nothing. */
+/** What a person of this standing may do of an action; null: nothing. */
 export function allowance(standing: Standing, action: Action): Allowance | null {
   const row: Row = ACTIONS[action];
   return row[standing] ?? null;
 }
 
 /**
- * Whether somebody of this standing may give somebody this role: then they may also take it away, and withdraw an offer
- * of it. Operators see to the members of every organization (docs/decisions/0084-operators-see-to-teams-and-alerts.md).
+ * Whether somebody of this standing may give this role, and so also take it away or withdraw an offer of it. Operators manage the
+ * members of every organization (docs/decisions/0084-operators-see-to-teams-and-alerts.md).
  */
 export function mayGive(standing: Standing, role: Role): boolean {
   if (standing === "operator") return true;

@@ -1,4 +1,4 @@
-// What a route is called by, as far as it can be told without its release.
+// The names in a route's id, as far as they can be told without its release.
 
 export interface RouteNames {
   model: string;
@@ -6,10 +6,10 @@ export interface RouteNames {
   region: string;
 }
 
-/** Of an id in the form that routes have by default; neither a model's id has an `@`, nor a provider's or a region's name a `/`. */
+/** Matches ids in the default form of routes; a model's id has no `@`, and a provider's or a region's name no `/`. */
 const BY_DEFAULT = /^([^@]+)@([^@/]+)\/([^@/]+)$/;
 
-/** Null for a route that its operator gave a name of its own. */
+/** Null for a route with a name that its operator chose. */
 export function namesOfRoute(route: string): RouteNames | null {
   const [, model, provider, region] = BY_DEFAULT.exec(route) ?? [];
   if (model === undefined || provider === undefined || region === undefined) return null;

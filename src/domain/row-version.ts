@@ -1,10 +1,10 @@
-// The version of a row that several people may edit at once: a digest of what they can change about it, so that no store
-// keeps it and every gateway says the same. A change names the version that it was made on; where the row has another one
-// by then, it is refused. A row that was changed and changed back is the same again, and nothing of it is lost.
+// The version of a row that several people may edit at once: a digest of its editable fields, so that no store keeps it and every
+// gateway computes the same. A change names the version that it is based on and is refused if the row has another one by then. A
+// row that was changed and changed back has its old version again, and nothing is lost.
 import { createHash } from "node:crypto";
 import { OperatorRefusal } from "./operator-refusals.ts";
 
-/** What people edit of each row, by the names of its record. */
+/** The editable fields of each row, by the names in its record. */
 const EDITED = {
   key: ["name", "limit", "dayLimit", "weekLimit", "allowedModels", "maxOutputTokens", "expiresAtMs"],
   organization: ["name"],
@@ -12,7 +12,7 @@ const EDITED = {
   member: ["role"],
   alert_rule: ["kind", "amount", "percent", "days", "keyId", "channels", "enabled"],
   auto_top_up: ["enabled", "threshold", "amount", "monthlyCap"],
-  /** An operator's words and the organization's own: who sets one of them goes by the other. */
+  /** Both an operator's limits and the organization's own: a change to either is based on the other. */
   rate_limits: [
     "requestsPerMinute",
     "tokensPerMinute",
@@ -23,17 +23,20 @@ const EDITED = {
   ],
 } as const;
 
-/** How many of them the last version knew: the others count where one of them is set, so that both versions say the same. */
+/**
+ * How many fields the previous program version knew. The others count only if one of them is set, so that both program versions
+ * agree.
+ */
 const KNOWN: Partial<Record<keyof typeof EDITED, number>> = { key: 2 };
 
 type EditedRow = keyof typeof EDITED;
 type Value = string | number | bigint | boolean | null | readonly string[];
-/** A record, as far as its version needs it. */
+/** The fields of a record that its version needs. */
 export type Edited<Row extends EditedRow> = Record<(typeof EDITED)[Row][number], Value>;
 
 const LENGTH = 16;
 
-/** 16 characters: the same for the same values, on every gateway and in every version of this program. */
+/** 16 characters; the same for the same values, on every gateway and in every version of this program. */
 export function versionOf<Row extends EditedRow>(row: Row, record: Edited<Row>): string {
   const fields: readonly (keyof Edited<Row>)[] = EDITED[row];
   const all = fields.map((field) => record[field] as Value);
@@ -46,20 +49,20 @@ export function versionOf<Row extends EditedRow>(row: Row, record: Edited<Row>):
   return createHash("sha256").update(text).digest("base64url").slice(0, LENGTH);
 }
 
-/** A change that names no version is made on any. */
+/** Never true for a change that names no version. */
 export const isStale = (named: string | undefined, present: string): boolean =>
   named !== undefined && named !== present;
 
-/** Before a write that compares once more what was read here: it alone decides between two that come at once. */
+/** A first check, before a write that compares again. Only that write decides between two concurrent changes. */
 export function checkVersion(named: string, present: string): void {
   if (isStale(named, present)) throw changedMeanwhile();
 }
 
-/** The row is no longer what the change was made on. Read again, the change may still hold. */
+/** The change may still apply once the row is read again. */
 export const changedMeanwhile = (): OperatorRefusal =>
   new OperatorRefusal(
     "changed_meanwhile",
-    "Someone else changed this after you read it, so your change was not made. Read it again, and if you still want your change, send it with the current version.",
+    "Someone else changed this after you read it, so nothing was changed. Read it again, and send its current version if your change still applies.",
     "version",
   );
 
@@ -67,5 +70,5 @@ export const changedMeanwhile = (): OperatorRefusal =>
 export const changedAtOnce = (): OperatorRefusal =>
   new OperatorRefusal(
     "changed_meanwhile",
-    "Someone else changed this at the same time, so your change was not made. Read it again, and if you still want your change, send it again.",
+    "Someone else changed this at the same time, so nothing was changed. Read it again, and repeat your change if it still applies.",
   );

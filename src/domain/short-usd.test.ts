@@ -1,4 +1,4 @@
-// Amounts in sentences read as the dashboard's do.
+// Amounts in sentences read like the dashboard's.
 import { expect, test } from "bun:test";
 import { formatMoney } from "../../dashboard/format/money.ts";
 import { formatUsd, nanoUsd } from "./money.ts";

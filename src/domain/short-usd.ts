@@ -1,10 +1,11 @@
-// An amount in a sentence: short enough to read, never zero for what is not. Where it has to add up, `formatUsd` prints it.
+// Prints an amount for a sentence: short, and never zero if the amount is not. Amounts that have to add up are printed with
+// `formatUsd`.
 import { decimalText, type NanoUsd } from "./money.ts";
 
 const PLACES = 9;
 const CENTS = 2;
 
-/** Cents, or as many places as the first two digits need, rounded half up: `1067000n` → `"$0.0011"`. */
+/** Prints cents, or as many places as the first two digits need, rounded half up: `1067000n` → `"$0.0011"`. */
 export function shortUsd(amount: NanoUsd): string {
   const size = amount < 0n ? 0n - amount : amount;
   const first = PLACES - size.toString().length;
@@ -14,7 +15,7 @@ export function shortUsd(amount: NanoUsd): string {
   return inWords(amount, `${digits.slice(0, -places)}.${digits.slice(-places).replace(/0+$/, "")}`);
 }
 
-/** To the last digit, for an amount beside its threshold: rounded, it could stand on the other side. `600000n` → `"$0.0006"`. */
+/** Prints every digit, for an amount next to its threshold: rounded, it could appear on the other side. `600000n` → `"$0.0006"`. */
 export const preciseUsd = (amount: NanoUsd): string =>
   inWords(amount, decimalText(amount < 0n ? 0n - amount : amount, PLACES));
 

@@ -1,7 +1,7 @@
-// The names that traces and metrics have outside this house, in one place: OpenTelemetry's conventions for generative AI, none of
-// which is stable yet (read 2026-11; `cache_creation` is on its way to `cache_write`), those for HTTP, and our own.
+// The external names of traces and metrics, in one place: OpenTelemetry's conventions for generative AI, none of which is stable
+// yet (read 2026-11; `cache_creation` is on its way to `cache_write`), those for HTTP, and our own.
 
-/** Attributes of spans; labels of metrics are the same with underscores. */
+/** Span attributes; metric labels are the same with underscores. */
 export const ATTRIBUTE = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
@@ -37,7 +37,7 @@ export const ATTRIBUTE = {
   promptTokensMax: "tollgate.prompt_tokens_max",
 } as const;
 
-/** Metrics of the conventions, with the unit behind the name as Prometheus has it. */
+/** Metrics of the conventions, with the unit appended to the name as in Prometheus. */
 export const GEN_AI_METRIC = {
   tokenUsage: "gen_ai_client_token_usage",
   operationDuration: "gen_ai_client_operation_duration_seconds",
@@ -53,12 +53,12 @@ export const METRIC_LABEL = {
   errorType: "error_type",
 } as const;
 
-/** What spans of a request are called; an attempt is named after its operation and model. */
+/** Names of a request's spans; an attempt is named after its operation and model. */
 export const SPAN = { admit: "tollgate.admit", settle: "tollgate.settle" } as const;
 
 const OPERATIONS: Record<string, string> = { embeddings: "embeddings", completions: "text_completion" };
 
-/** `gen_ai.operation.name` of what is asked on a surface; most of them answer in turns. */
+/** `gen_ai.operation.name` of a surface; for most of them it is chat. */
 export const operationOf = (surface: string): string => OPERATIONS[surface] ?? "chat";
 
 const WELL_KNOWN_PROVIDERS: Record<string, string> = {
@@ -72,7 +72,7 @@ const WELL_KNOWN_PROVIDERS: Record<string, string> = {
   xai: "x_ai",
 };
 
-/** `gen_ai.provider.name` by a provider's name in the configuration; what the conventions do not know goes by its kind's own name. */
+/** `gen_ai.provider.name` by a provider's name in the configuration. A kind that the conventions do not know uses its own name. */
 export const providerNames = (
   providers: readonly { name: string; kind: { name: string } }[],
 ): ReadonlyMap<string, string> =>

@@ -1,7 +1,7 @@
-// What kinds of tokens a call used, beside how many: a provider's word, read by its codec, priced by the release
-// (providers.md §4). Each is null where the provider did not tell it.
+// The kinds of tokens that a call used, in addition to the totals: reported by a provider, read by its codec, priced by the release
+// (providers.md §4). Each is null if the provider did not report it.
 
-/** The classes that have rates, in the order in which they are listed: those of the prompt and of the completion. */
+/** The classes that have rates, in listing order: those of the prompt and of the completion. */
 export const PROMPT_CLASSES = [
   "input",
   "cached_input",
@@ -14,7 +14,7 @@ export const COMPLETION_CLASSES = ["output", "audio_output"] as const;
 export const TOKEN_CLASSES = [...PROMPT_CLASSES, ...COMPLETION_CLASSES] as const;
 export type TokenClass = (typeof TOKEN_CLASSES)[number];
 
-/** What stands in a class's place where a price has no rate for it; null for what every price has. */
+/** The class whose rate stands in if a price has no rate for this one; null for classes that every price has. */
 export const STANDS_IN = {
   input: null,
   cached_input: "input",
@@ -26,7 +26,7 @@ export const STANDS_IN = {
   audio_output: "output",
 } as const satisfies Record<TokenClass, TokenClass | null>;
 
-/** What a class costs: `own` is its rate, if it has one, and is asked for what stands in its place until there is one. */
+/** Returns the rate of a class. `own` returns a class's own rate; it is asked along the stand-ins until one has a rate. */
 export function rateInPlace<Rate>(name: TokenClass, own: (name: TokenClass) => Rate | undefined): Rate {
   for (let at: TokenClass | null = name; at !== null; at = STANDS_IN[at]) {
     const rate = own(at);
@@ -38,11 +38,11 @@ export function rateInPlace<Rate>(name: TokenClass, own: (name: TokenClass) => R
 export interface TokenClasses {
   /** Read from a cache; part of the prompt. */
   cachedTokens: number | null;
-  /** Written to a cache, all lifetimes together; part of the prompt, none of it cached. */
+  /** Written to a cache, all lifetimes together; part of the prompt and not of the cached tokens. */
   cacheWriteTokens: number | null;
-  /** Of `cacheWriteTokens`: those that live for an hour. */
+  /** The part of `cacheWriteTokens` that lives for an hour. */
   cacheWrite1hTokens: number | null;
-  /** Part of the prompt; who knows that a token was cached or written counts it there only. */
+  /** Part of the prompt; a token known to be cached or written is counted only there. */
   audioInputTokens: number | null;
   imageInputTokens: number | null;
   /** Part of the completion. */
@@ -50,16 +50,16 @@ export interface TokenClasses {
   audioOutputTokens: number | null;
   /** Paid calls on the provider's side, such as web searches. */
   calls: number | null;
-  /** The tier of service that the reply names, as `serviceTierOf` reads it. */
+  /** The service tier named in the reply, as `serviceTierOf` reads it. */
   serviceTier: string | null;
 }
 
-/** Those beside cached and reasoning, as they are kept: a class of which nothing was told, or which is 0, is left out. */
+/** The classes other than cached and reasoning, as stored: a class that was not reported, or is 0, is left out. */
 export type KnownClasses = {
   [Name in Exclude<keyof TokenClasses, "cachedTokens" | "reasoningTokens">]?: NonNullable<TokenClasses[Name]>;
 };
 
-/** Those that are counted, by the names that records and receipts have for them. */
+/** The counted classes, by their names in records and receipts. */
 const WIRE_NAMES = {
   cacheWriteTokens: "cache_write_tokens",
   cacheWrite1hTokens: "cache_write_1h_tokens",
@@ -78,7 +78,7 @@ export type WireClasses = { [Name in WireCount]?: number | undefined } & {
   service_tier?: string | undefined;
 };
 
-/** Classes that are not known are left out of the wire form. */
+/** Prints class counts in wire form, without classes that are not known. */
 export function printClassCounts(known: KnownClasses): WireClasses {
   const wire: WireClasses = {};
   for (const name of COUNTED_CLASSES) {
@@ -88,7 +88,7 @@ export function printClassCounts(known: KnownClasses): WireClasses {
   return known.serviceTier === undefined ? wire : { ...wire, service_tier: known.serviceTier };
 }
 
-/** The reverse of `printClassCounts`: a class that the wire form leaves out is not known. */
+/** The reverse of `printClassCounts`: a class missing from the wire form is not known. */
 export function readClassCounts(wire: WireClasses): KnownClasses {
   const known: KnownClasses = {};
   for (const name of COUNTED_CLASSES) {
@@ -98,7 +98,7 @@ export function readClassCounts(wire: WireClasses): KnownClasses {
   return wire.service_tier === undefined ? known : { ...known, serviceTier: wire.service_tier };
 }
 
-/** Nothing but the totals was told. */
+/** Nothing but the totals was reported. */
 export const NO_CLASSES: Readonly<TokenClasses> = Object.freeze({
   cachedTokens: null,
   cacheWriteTokens: null,
@@ -113,7 +113,7 @@ export const NO_CLASSES: Readonly<TokenClasses> = Object.freeze({
 
 const SERVICE_TIER = /^[a-z][a-z0-9_-]{0,31}$/;
 
-/** A tier's name as a provider writes it; null for what is none: it may stand in a record and in a manifest. */
+/** A tier's name as a provider writes it; null if it is not fit for a record and a manifest. */
 export function serviceTierOf(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const name = value.toLowerCase();

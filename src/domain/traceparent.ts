@@ -1,10 +1,10 @@
-// The header `traceparent` of W3C Trace Context. `tracestate` is a free text of the caller's: it is neither kept nor passed on.
+// The `traceparent` header of W3C Trace Context. `tracestate` is the caller's free text: it is neither kept nor passed on.
 
-/** What was asked for by a caller who traces: the trace to join, the span above ours, and whether they record it. */
+/** The trace that a caller asks to join, the parent span of ours, and whether the caller records it. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   traceId: string;
-  /** 16 of them: the span that asked. */
+  /** 16 hexadecimal digits: the span that asked. */
   spanId: string;
   sampled: boolean;
 }
@@ -12,7 +12,7 @@ export interface TraceContext {
 const HEADER = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const LENGTH_MAX = 512;
 
-/** Null for what is no such header: the request then begins a trace of its own. */
+/** Null for an invalid header: the request then begins a trace of its own. */
 export function parseTraceparent(text: string | null): TraceContext | null {
   if (text === null || text.length > LENGTH_MAX) return null;
   const [, version, traceId = "", spanId = "", flags = "", more] = HEADER.exec(text) ?? [];

@@ -1,4 +1,4 @@
-// The answers for an id that names nothing.
+// Refusals for an id that names nothing.
 import { OperatorRefusal } from "./operator-refusals.ts";
 
 type Noun =
@@ -14,14 +14,14 @@ type Noun =
   | "management_key"
   | "provider";
 
-/** `param`: what the caller names it by; null where he names none. */
+/** `param`: the parameter in which the caller named it; null if there is none. */
 export const unknownRecord = (noun: Noun, id: string, param: string | null): OperatorRefusal =>
   new OperatorRefusal("not_found", `There is no ${noun.replace("_", " ")} ${JSON.stringify(id)}.`, param);
 
-/** A refusal or a replay has an id, too, and no charge. */
+/** Refused requests and replays have an id, too, but no charge. */
 export const noHoldOf = (id: string, param: string): OperatorRefusal =>
   new OperatorRefusal("not_found", `No request with the id ${JSON.stringify(id)} held credits.`, param);
 
-/** The same answer for what does not exist and for what belongs to somebody else (hardening.md S7). `param` as above. */
+/** The same answer for a record that does not exist and one that belongs to somebody else (hardening.md S7). `param` as above. */
 export const notFound = (param: string | null): OperatorRefusal =>
   new OperatorRefusal("not_found", "There is no record with this id.", param);

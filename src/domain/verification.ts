@@ -1,4 +1,4 @@
-// The steps by which a charge is verified, and what each of them says, in words of the dashboard and the command line alike.
+// The steps by which a charge is verified, and what each of them says, in the same words on the dashboard and the command line.
 
 export const VERIFICATION_STEPS = [
   "release",
@@ -11,12 +11,12 @@ export const VERIFICATION_STEPS = [
 ] as const;
 export type VerificationStep = (typeof VERIFICATION_STEPS)[number];
 
-/** Something that is stated, beside what was worked out. */
+/** A stated figure next to the computed one. */
 export interface Check {
   what: keyof typeof CHECK_WORDS;
   /** Which of several: a class of tokens, a price, an entry. */
   of?: string;
-  /** What it was worked out from. */
+  /** How it was computed. */
   by?: string;
   stated: string;
   found: string;
@@ -24,7 +24,7 @@ export interface Check {
   holds: boolean | null;
 }
 
-/** One step with all its checks; `holds` is null where a step could not be judged, which is no proof. */
+/** One step with all its checks; `holds` is null if the step could not be judged, which is no proof. */
 export interface VerifiedStep {
   name: VerificationStep;
   holds: boolean | null;
@@ -92,7 +92,7 @@ export const CHECK_WORDS = {
   further: "entries on to the head",
 } as const;
 
-/** What stands in the place of a figure. */
+/** Words shown in place of a figure. */
 export const FOUND_WORDS: Readonly<Record<string, string>> = {
   unable: "cannot be checked here",
   untrusted: "the signer's key is no longer trusted",

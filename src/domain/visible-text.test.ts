@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isReordered, isVisible, looksAlike } from "./visible-text.ts";
+import { calledLike, isReordered, isVisible, looksAlike } from "./visible-text.ts";
 
 test("a name can be typed as it is shown: blanks, marks, apostrophes and hyphens as a keyboard has them", () => {
   const named: [string, string][] = [
@@ -27,6 +27,25 @@ test("different names stay different, and an empty one matches nothing", () => {
   ];
   for (const [typed, shown] of others)
     expect({ typed, same: looksAlike(typed, shown) }).toEqual({ typed, same: false });
+});
+
+test("names are alike as they look, in any case", () => {
+  const alike: [string, string][] = [
+    ["Acme", " acme "],
+    ["Acme Labs", "acme\u00a0 labs"],
+    ["Café", "CAFE\u0301"],
+    ["Acme", "Ac\u200bme"],
+    ["Acme", "\uff21\uff43\uff4d\uff45"],
+    ["Olga's lab", "olga’s lab"],
+    ["ÄRZTE", "ärzte"],
+  ];
+  for (const [one, other] of alike) expect(calledLike(other)).toBe(calledLike(one));
+  for (const [one, other] of [
+    ["Acme", "Acme 2"],
+    ["Cafe", "Café"],
+    ["Acme", "\u0410cme"],
+  ] as const)
+    expect(calledLike(other)).not.toBe(calledLike(one));
 });
 
 test("one visible character makes a text visible, one direction control makes it reordered", () => {

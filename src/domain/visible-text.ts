@@ -16,6 +16,9 @@ export function looksAlike(typed: string, shown: string): boolean {
   return plain !== "" && asSeen(typed) === plain;
 }
 
+/** Returns what all names have in common that a reader takes for the same one: as they look, in any case. */
+export const calledLike = (name: string): string => asSeen(name).toLowerCase();
+
 const asSeen = (text: string): string =>
   text
     .normalize("NFKC")

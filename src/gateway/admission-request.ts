@@ -1,5 +1,4 @@
-// The question that COMMIT 1 answers: what a prepared request asks of the ledger, or the refusal that was met before there
-// could be a plan.
+// Builds what COMMIT 1 decides on: what a prepared request asks of the ledger, or the refusal that it met before.
 import type { Release } from "../domain/release.ts";
 import type { AdmissionPlan, AdmissionRequest } from "../ledger/ledger.ts";
 import type { Quote } from "../pricing/quote.ts";
@@ -7,7 +6,7 @@ import type { PreparedRequest, PreparePorts } from "./prepared-request.ts";
 
 type Times = Pick<PreparePorts, "timeouts">;
 
-/** What `admit` and `preview` of the ledger are asked. */
+/** The argument of the ledger's `admit` and `preview`. */
 export function admissionRequestOf(
   ports: Times,
   prepared: PreparedRequest,
@@ -16,7 +15,7 @@ export function admissionRequestOf(
   return { ...by, claim: claimOf(prepared), asked: wantedOf(ports, prepared) };
 }
 
-/** Null where the caller sent no key, or nothing was read that it could stand for. */
+/** Null if the caller sent no key, or nothing was read that the key could stand for. */
 export const claimOf = ({ fingerprint, idempotency }: PreparedRequest): AdmissionRequest["claim"] =>
   fingerprint === null ? null : { idempotencyKey: idempotency.value, fingerprint };
 

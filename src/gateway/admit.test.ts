@@ -1,4 +1,4 @@
-// Who goes through the line together: looked at as they come, then stage by stage with all that arrived in one turn.
+// Requests that are admitted together: looked at as they arrive, then stage by stage with all that arrived in one turn.
 import { expect, test } from "bun:test";
 import { Refusal } from "../domain/refusals.ts";
 import { mintKey } from "../registry/secret.ts";
@@ -7,7 +7,7 @@ import type { Incoming } from "./incoming.ts";
 
 const { value } = mintKey({ organizationId: "org_abcdefghijkl", keyId: "key_abcdefghijkl" });
 
-/** Its body cannot be read, which ends it there. */
+/** Its body cannot be read, which ends its admission. */
 const arriving = (name: string, steps: string[], authorization = `Bearer ${value}`): Incoming =>
   ({
     authorization,

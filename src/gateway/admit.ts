@@ -1,6 +1,6 @@
-// The first half of the line: who asks, for what, on which route, for how much; then COMMIT 1 decides. A refusal met
-// here is carried to the ledger first, so that strangers only ever get 401 and a retry gets its stored answer even
-// though its route has closed since (wire.md §4.2, money.md §7).
+// The first half of a request's path: who asks, for what, on which route, for how much; then COMMIT 1 decides. A refusal met here
+// is first carried to the ledger, so that strangers only ever get 401 and a retry gets its stored answer even if its route has
+// closed since (wire.md §4.2, money.md §7).
 import type { Credential } from "../domain/credential.ts";
 import type { Asked } from "../domain/request-log.ts";
 import { formatUsd } from "../domain/money.ts";
@@ -36,11 +36,11 @@ export interface AdmitPorts extends PreparePorts, AttachPorts, AskLedgerPorts, P
   ledger: Pick<Ledger, "admit" | "checkKey" | "rateRefusal">;
   limits: Concurrency;
   spentRates: SpentRates;
-  /** Told of a limit on all gateways together that refused, by its name. */
+  /** Called with the name of a limit on all gateways together that refused. */
   limitRefused(limit: string): void;
-  /** Whether what is left of a rate is told as the IETF's draft has it, too (`headers.rate_limit`). */
+  /** Whether the remaining rate is also reported in the form of the IETF's draft (`headers.rate_limit`). */
   showRateLimit: boolean;
-  /** Whether the headroom headers are shown (`headers.headroom`). */
+  /** Whether the headroom headers are sent (`headers.headroom`). */
   showHeadroom: boolean;
 }
 
@@ -50,10 +50,10 @@ export type AdmissionOutcome =
       hold: Hold;
       headers: Record<string, string>;
       slot: ConcurrencySlot;
-      /** For callers' keys: duplicates join it. */
+      /** For requests with a caller's key: duplicates join it. */
       flight: Flight | null;
     }
-  /** `room`: of a large one, to be released once it has been sent. */
+  /** `room`: of a large answer, to be released once it has been sent. */
   | { kind: "replay"; answer: StoredAnswer; asked: Asked; room: Room | null }
   | (Followed & { asked: Asked })
   | {
@@ -64,11 +64,11 @@ export type AdmissionOutcome =
       asked: Asked;
     };
 
-/** Steps 1–6. Throws `Refusal` for what stands before the key is known (401, 413, 415), and while the store is away (503). */
+/** Steps 1–6. Throws `Refusal` for what is refused before the key is known (401, 413, 415), and while the store is away (503). */
 export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<AdmissionOutcome> {
   const credential = credentialOf(incoming.authorization); //                                      1
   incoming.checkBody();
-  await nextTurn(); // from here on together with all that arrived in this one
+  await nextTurn(); // from here on together with all that arrived in this turn
   const checking = ports.ledger.checkKey(credential); //                                           2
   const terms = checking instanceof Promise ? await checking : checking;
   if (terms instanceof Refusal) throw terms;
@@ -83,13 +83,13 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   const making = promptRoom(ports, { organizationId, body, signal: incoming.signal });
   const prompt = making instanceof Promise ? await making : making;
   if (prompt instanceof Refusal) return refusedUnread(incoming, prompt);
-  let running = false; // only then the room for its prompt is kept
+  let running = false; // only then is the room for its prompt kept
   try {
     const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
     for (let waited = false; ; waited = true) {
-      const slot = ports.limits.take(credential); // whoever has waited may find none: the answer he waited for is his all the same
+      const slot = ports.limits.take(credential); // after a wait there may be none, but the awaited answer is returned all the same
       if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot);
-      let admitted = false; // only then the slot is kept; who waits for another request is in none
+      let admitted = false; // only then is the slot kept; a request that waits for another one holds none
       let duplicate: Duplicate;
       try {
         const preparing = prepareRequest(ports, incoming, { organizationId, terms, body }); //       3–5
@@ -112,30 +112,30 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
       if (attached.kind === "follow") return { ...attached, asked: askedOf(duplicate.prepared) };
       if (attached.kind === "late")
         return refused(incoming, stillRunning(), { prepared: duplicate.prepared, headers: {} });
-    } // ended: the ledger has its answer now
+    } // the other request has ended: the ledger has its answer now
   } finally {
     if (!running) prompt?.release();
   }
 }
 
-/** Another request under this key still runs. */
+/** Another request with this key is still running. */
 interface Duplicate {
   requestId: string;
   prepared: PreparedRequest;
 }
 
-/** A request on which the ledger has decided. */
+/** A request that the ledger has decided on. */
 interface Decided {
   incoming: Incoming;
   credential: Credential;
   prepared: PreparedRequest;
   slot: ConcurrencySlot | Refusal;
-  /** Of a kept answer. */
+  /** Room of a stored answer. */
   room: Room | null;
   prompt: Room | null;
 }
 
-/** The ledger's word, as the line goes on. */
+/** Turns the ledger's decision into an outcome. */
 function conclude(
   ports: AdmitPorts,
   outcome: Exclude<AdmissionDecision, { kind: "running" }>,
@@ -194,7 +194,7 @@ function refused(
   };
 }
 
-/** Refused before its body is read, as COMMIT 1 would: whoever repeats an idempotency key is not, for its answer may be kept. */
+/** Refuses before the body is read, as COMMIT 1 would. A repeated idempotency key is exempt, because its answer may be stored. */
 function overRate(
   ports: Pick<AdmitPorts, "limitRefused" | "showRateLimit">,
   incoming: Incoming,
@@ -212,7 +212,7 @@ function tellLimit({ limitRefused }: Pick<AdmitPorts, "limitRefused">, refusal: 
   if (limit !== null) limitRefused(limit);
 }
 
-/** Refused for want of room, whatever the body says. A full gateway adds no more work to it. */
+/** Refused for lack of room, whatever the body says. A full gateway does no more work for it. */
 const refusedUnread = (incoming: Incoming, refusal: Refusal): AdmissionOutcome =>
   refused(incoming, refusal, {
     prepared: isOverloaded(refusal) ? null : nothingPrepared(incoming),
@@ -255,11 +255,11 @@ function admittedOf(
   };
 }
 
-/** Some closed between plan and commit. */
+/** Drops candidates whose routes closed between plan and commit. */
 const openOf = (candidates: readonly Candidate[], routes: readonly string[]): Candidate[] =>
   candidates.filter(({ release }) => routes.includes(release.route));
 
-/** `gateway` beside an error, once the key was good: what is known of it, without cost. */
+/** The `gateway` object of an error after the key was verified: what is known of it, without cost. */
 function refusedGateway(requestId: string, { idempotency, candidates }: PreparedRequest): string {
   const release = candidates[0]?.release;
   return printGateway({
@@ -276,7 +276,9 @@ function tellIdempotency(headers: Record<string, string>, { value, callerSupplie
   if (!callerSupplied) headers["x-gw-idempotency-key"] = value;
 }
 
-/** Of the answer, in tokens for each choice, where it is not the caller's own: none was named, or it was lowered (wire.md §6). */
+/**
+ * Reports the output maximum, in tokens per choice, if it is not the caller's own: none was named, or it was lowered (wire.md §6).
+ */
 function tellMaximum(headers: Record<string, string>, { request, outputCeiling }: Admitted): void {
   if (outputCeiling > 0 && outputCeiling !== request.maxTokens)
     headers["x-gw-max-output-tokens"] = String(outputCeiling);
@@ -289,7 +291,7 @@ function tellHeadroom(headers: Record<string, string>, { amount, headroom }: Adm
     headers["x-gw-key-limit-remaining-usd"] = formatUsd(headroom.keyLimitRemaining);
 }
 
-/** The stored answer; a stream only from the event on after which its reader lost it. */
+/** The stored answer; for a stream, only the events after the last one that its reader received. */
 function resumed(answer: StoredAnswer, lastEventId: string | null): StoredAnswer {
   const headers = { ...answer.headers, ...REPLAYED };
   if (lastEventId === null || answer.headers["content-type"] !== EVENT_STREAM) return { ...answer, headers };

@@ -1,14 +1,14 @@
-// Room for an answer that may be large (docs/decisions/0050-texts-and-vectors.md): of a new one taken when its credits are
-// held and nobody is paid yet, of a kept one before it is read; given back when its client has it.
+// Room for an answer that may be large (docs/decisions/0050-texts-and-vectors.md). For a new answer it is taken once its credits
+// are held and before anybody is paid, for a stored one before it is read; it is given back when the client has the answer.
 import { Refusal } from "../domain/refusals.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import type { LargeAnswers } from "../limits/large-answers.ts";
 import type { Hold } from "./hold.ts";
 
-/** What is not longer, one vector for example, is not more than an answer in words. */
+/** An answer up to this size, such as one vector, needs no more room than a text answer. */
 export const SMALL_BYTES = 128 * 1024;
 
-/** Takes the room that the request's answer may need; the refusal where there is none. */
+/** Takes the room that the request's answer may need; returns the refusal if there is none. */
 export function takeRoom(answers: LargeAnswers, hold: Hold): Refusal | null {
   const { candidates, organizationId } = hold.admitted;
   let bytes = 0;
@@ -19,7 +19,7 @@ export function takeRoom(answers: LargeAnswers, hold: Hold): Refusal | null {
   return null;
 }
 
-/** Null: it is small. */
+/** Null: the answer is small. */
 export function roomOf(answers: LargeAnswers, organizationId: string, bytes: number): Room | Refusal | null {
   if (bytes <= SMALL_BYTES) return null;
   try {

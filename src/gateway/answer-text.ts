@@ -1,10 +1,10 @@
-// The texts of a whole answer: those that the customer receives, and those that prove what the model put out, where its provider told no
-// usage, or too little.
+// The texts of a whole answer: those that the customer receives, and those that prove what the model produced if its provider
+// reported no usage, or too little.
 import type { TokenizerName } from "../domain/release.ts";
 import { countTokens } from "../pricing/tokens.ts";
 import type { Answer, AnswerChoice } from "../providers/provider.ts";
 
-/** Of one choice. */
+/** The texts of one choice. */
 export const textsOf = ({ reasoning, content, refusal, toolCalls }: AnswerChoice): string[] => [
   reasoning ?? "",
   content ?? "",
@@ -19,7 +19,9 @@ export function charactersIn({ reasoning, content, refusal, toolCalls }: AnswerC
   return sum;
 }
 
-/** UTF-16 units of the answer that are the model's for certain: not its provider's explanation, nor what may be a guard's words. */
+/**
+ * UTF-16 units of the answer that are certainly the model's: neither its provider's explanation nor what may be a guard's words.
+ */
 export function charactersOf({ choices }: Answer): number {
   let sum = 0;
   for (const choice of choices) if (choice.guarded !== true) sum += charactersIn(own(choice));
@@ -29,11 +31,11 @@ export function charactersOf({ choices }: Answer): number {
 const own = (choice: AnswerChoice): AnswerChoice =>
   choice.explains === true ? { ...choice, refusal: null } : choice;
 
-/** It was refused, or kept back by a filter. */
+/** Whether the choice was refused, or withheld by a filter. */
 export const isRefused = ({ refusal, finishReason }: AnswerChoice): boolean =>
   refusal !== null || finishReason === "content_filter";
 
-/** Tokens of the same: of each text by itself, as of a stream. */
+/** Their tokens, counted text by text as for a stream. */
 export async function deliveredOf(
   answer: Answer,
   tokenizer: TokenizerName,

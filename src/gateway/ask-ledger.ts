@@ -1,5 +1,5 @@
-// COMMIT 1 as it is asked for: again on counted tokens where only the byte bound refused, again on a fresh route table where the
-// route was found closed, again where running requests hold less than they did (money.md §6, §7).
+// Asks for COMMIT 1, and asks again on counted tokens if only the byte bound refused, on a fresh route table if the route was found
+// closed, and after running requests were lowered (money.md §6, §7).
 import type { Credential } from "../domain/credential.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { AdmissionRequest, AdmissionDecision, Ledger, Lowering, Shortage } from "../ledger/ledger.ts";
@@ -17,27 +17,27 @@ export interface AskLedgerPorts extends PreparePorts {
   ledger: Pick<Ledger, "admit">;
   answers: LargeAnswers;
   holds: RunningHolds;
-  /** Learns what was published and switched, which the store knows before the route table does. */
+  /** Reads what was published and switched, which the store knows before the route table does. */
   refreshRoutes: () => Promise<void>;
-  /** Whether the route table may miss what others published; else it is behind for a moment only, which COMMIT 1 tells. */
+  /** Whether the route table may miss what others published; otherwise it is only briefly behind, and COMMIT 1 notices. */
   othersPublish: boolean;
 }
 
-/** Most requests lower nobody's hold. */
+/** Most requests lower no holds. */
 const NONE: readonly Lowering[] = [];
 
-/** How often one request is decided again because running ones hold less than before. */
+/** How often one request is decided again because running ones were lowered. */
 const ROOMS_AT_MOST = 8;
 
 export interface LedgerSaid {
   outcome: AdmissionDecision;
-  /** What it decided on. */
+  /** The request that was decided on. */
   prepared: PreparedRequest;
-  /** Of a kept answer that is large, to be released once it has been sent. */
+  /** Room of a large stored answer, to be released once it has been sent. */
   room: Room | null;
 }
 
-/** The ledger's last word. */
+/** Returns the ledger's final decision. */
 export async function askLedger(
   ports: AskLedgerPorts,
   first: PreparedRequest,
@@ -94,7 +94,7 @@ export async function askLedger(
   }
 }
 
-/** What COMMIT 1 is asked. */
+/** The argument of COMMIT 1. */
 class Question implements AdmissionRequest {
   lowerings = NONE;
   room: Room | null = null;
@@ -118,15 +118,15 @@ class Question implements AdmissionRequest {
     return null;
   }
 
-  /** Whatever the answer: what could not be read needs no room. */
+  /** Called with any answer: what could not be read needs no room. */
   answered(outcome: AdmissionDecision | null): void {
     if (outcome?.kind !== "replay") this.room?.release();
   }
 }
 
 /**
- * Whether the byte bound of the prompt is all that refused, and has not been replaced by a count yet. Where there is not
- * one credit, and none is held that could come back, no count says anything else.
+ * Whether only the byte bound of the prompt refused, and has not been replaced by a count yet. With no credit available and none
+ * held that could come back, a count cannot change the answer.
  */
 const refusedByTheBound = (
   prepared: PreparedRequest,
@@ -140,7 +140,7 @@ const refusedByTheBound = (
 const isBroke = (short: Shortage | undefined): boolean =>
   short?.of === "credits" && short.available === 0n && short.held === 0n;
 
-/** Another gateway may just have published or switched what this one's route table, or COMMIT 1, finds closed. */
+/** Another gateway may have just published or switched a route that this one's route table, or COMMIT 1, found closed. */
 const foundClosed = (outcome: AdmissionDecision): boolean =>
   outcome.kind === "refused" &&
   outcome.authenticated &&

@@ -1,4 +1,4 @@
-// Who waits for a running request of the same key.
+// The waiters of a running request with the same key.
 import { expect, test } from "bun:test";
 import { systemClock } from "../lib/clock.ts";
 import { attach } from "./attach.ts";

@@ -1,5 +1,5 @@
-// A duplicate of a keyed request that still runs (money.md §8.5): it waits for the end and then asks the ledger again,
-// or follows the running stream from its first byte. It holds no money and never cancels the original.
+// A duplicate of a keyed request that is still running (money.md §8.5). It waits for the end and then asks the ledger again, or
+// follows the running stream from its first byte. It holds no money and never cancels the original.
 import type { Clock } from "../lib/clock.ts";
 import type { RemoteInFlight, Place } from "./remote-in-flight.ts";
 import type { InFlight, Joined } from "./in-flight.ts";
@@ -12,17 +12,17 @@ import type { Relayed } from "./relay.ts";
 
 export interface AttachPorts {
   inFlight: InFlight;
-  /** What other gateways of the same store run; null when there are none. */
+  /** Requests that run on other gateways of the same store; null if there are none. */
   remoteInFlight: RemoteInFlight | null;
-  /** How long a duplicate waits for a silent answer, milliseconds. */
+  /** How long a duplicate waits for an answer that is not streamed, milliseconds. */
   attachWaitMs: number;
   clock: Clock;
 }
 
-/** A stream that somebody else's request pays for. */
+/** A stream that another request pays for. */
 export interface Followed {
   kind: "follow";
-  /** Of the request that is followed. */
+  /** Id of the request that is followed. */
   requestId: string;
   headers: Record<string, string>;
   relayed: Relayed;
@@ -30,18 +30,18 @@ export interface Followed {
 
 export type Attached = Followed | { kind: "ended" } | { kind: "late" };
 
-/** What says in an answer that it is the kept one. */
+/** The header that marks an answer as a replay. */
 export const REPLAYED = { "idempotent-replayed": "true" };
 
 export interface Wait {
   incoming: Pick<Incoming, "signal" | "lastEventId" | "format">;
   idempotency: IdempotencyKey;
   stream: boolean;
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   untilMs: number;
 }
 
-/** Waits at most until `untilMs`. `late`: it has its most waiters, or takes longer. */
+/** Waits until `untilMs` at most. `late`: there are too many waiters, or it takes longer. */
 export async function attach(ports: AttachPorts, place: Place, wait: Wait): Promise<Attached> {
   if (ports.inFlight.mayWait(place.organizationId)) ports.remoteInFlight?.watch(place);
   const joined = ports.inFlight.join(place);
@@ -84,9 +84,9 @@ async function* frames(
   }
 }
 
-/** Resolves `late` when the time is over or the client has left. */
+/** Resolves to `late` when the time is over or the client has left. */
 function over(client: AbortSignal, ms: number): Promise<"late"> {
-  if (client.aborted) return Promise.resolve("late"); // it would tell nobody any more
+  if (client.aborted) return Promise.resolve("late"); // the signal would not fire again
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, Math.max(0, ms), "late");
     client.addEventListener(

@@ -1,6 +1,6 @@
-// From what arrived to what is charged (money.md §4, §6). A provider's usage is a claim: it is taken where it can be
-// true, never below what was provably delivered where the call was cut, and never above the quoted bounds. What was
-// used beyond those is the platform's loss, never the customer's.
+// From what arrived to what is charged (money.md §4, §6). A provider's usage is a claim: it is used if it can be true, is never
+// less than what was provably delivered before a cut, and is never above the quoted bounds. Usage beyond those is the platform's
+// loss, never the customer's.
 import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { Metered } from "../domain/gateway-object.ts";
 import type { Doubt, TokenUsage } from "../ledger/records.ts";
@@ -14,7 +14,7 @@ import { chargedTokens, type Cost, linesOf } from "./receipt.ts";
 
 export interface Bill {
   evidence: Metered;
-  /** Within the quoted bounds; the answer's `usage`. */
+  /** Within the quoted bounds; the `usage` of the answer. */
   usage: TokenUsage;
   charge: NanoUsd;
   variance: NanoUsd;
@@ -29,20 +29,20 @@ const NOTHING: Bill = {
   minimumApplied: false,
 };
 
-/** What arrived of an answer. */
+/** The part of an answer that arrived. */
 export interface Arrived {
   usage: ProviderUsage | null;
-  /** UTF-16 units of what was delivered and is the model's for certain; `deliveredTokens` counts them, on demand. */
+  /** UTF-16 units of what was delivered and is certainly the model's; `deliveredTokens` counts them on demand. */
   characters: number;
   deliveredTokens(): Promise<number>;
-  /** The usage was told at the end of an answer that nobody cut: it speaks for all of it. */
+  /** The usage was reported at the end of an answer that was not cut, so it covers the whole answer. */
   final: boolean;
-  /** Each choice was refused, or kept back by a filter: the model may not have run, and its words may be a guard's. */
+  /** Each choice was refused, or withheld by a filter: the model may not have run, and the words may be a guard's. */
   refused: boolean;
   failed: boolean;
-  /** It was cut because it went past its output maximum. */
+  /** The answer was cut because it exceeded its output maximum. */
   overrun: boolean;
-  /** The attempt, on which is noted what was not believed. */
+  /** The attempt that records what was not believed. */
   attempt: NotesDoubt;
 }
 
@@ -50,7 +50,7 @@ export interface NotesDoubt {
   doubt(doubts: Doubt[], told: TokenCounts | null): void;
 }
 
-/** Prices what arrived: at once, unless it has to be counted. */
+/** Prices what arrived; synchronously unless it has to be counted. */
 export function billOf(hold: Hold, candidate: Candidate, arrived: Arrived): Bill | Promise<Bill> {
   if (arrived.usage === null) return counted(hold, candidate, arrived);
   const usage = meteredUsage(arrived.usage, candidate.release.price);
@@ -62,7 +62,7 @@ export function billOf(hold: Hold, candidate: Candidate, arrived: Arrived): Bill
   return compared(hold, candidate, { arrived, usage, plausible });
 }
 
-/** The provider's word does not speak for all that was delivered, or cannot be true: the larger of both counts. */
+/** The provider's usage does not cover all that was delivered, or cannot be true: the larger of it and our own count applies. */
 async function compared(
   hold: Hold,
   candidate: Candidate,
@@ -77,7 +77,7 @@ async function compared(
     arrived,
     usage: {
       ...usage,
-      // Nobody puts out a word without having read anything: such a zero was told before it was known.
+      // No model produces output without having read input: a zero was reported before the count was known.
       promptTokens: unread ? await promptOf(hold, candidate) : usage.promptTokens,
       completionTokens,
     },
@@ -86,7 +86,7 @@ async function compared(
   });
 }
 
-/** Tokens of what went upstream, by our own count. */
+/** Tokens of what was sent upstream, by our own count. */
 function promptOf(hold: Hold, { body, release }: Candidate): Promise<number> {
   const { organizationId } = hold.admitted;
   return promptTokens(body, release, { organizationId, lane: "settlement" });
@@ -94,7 +94,7 @@ function promptOf(hold: Hold, { body, release }: Candidate): Promise<number> {
 
 const NO_DOUBTS: readonly Doubt[] = [];
 
-/** The provider told nothing. */
+/** The provider reported no usage. */
 async function counted(hold: Hold, candidate: Candidate, arrived: Arrived): Promise<Bill> {
   const completion = await arrived.deliveredTokens();
   if (completion === 0 && (arrived.failed || arrived.refused)) return NOTHING;

@@ -1,14 +1,14 @@
-// What keeps an upstream call alive: the client's socket (only where no caller's key asks for the whole answer), and
-// the deadline. Cutting it aborts the upstream within milliseconds (money.md §4, "client gone").
+// What keeps an upstream call alive: the client's socket (unless a caller's key asks for the whole answer), and the deadline.
+// Cutting it aborts the upstream within milliseconds (money.md §4, "client gone").
 import { type Member, Roster } from "../lib/roster.ts";
 import { Failure } from "../providers/failure.ts";
 import type { CallSignal, CutListener } from "../providers/provider.ts";
 
-/** It is the signal of its calls itself: one of the runtime's costs 2 µs, and a second one behind it as much again. */
+/** The scope is itself the signal of its calls: an AbortSignal costs 2 µs, and a second one behind it as much again. */
 export class CallScope implements CallSignal, Member {
   rosterPlace = -1;
   private cutFor: Failure | null = null;
-  /** The call under way: a request has one at a time. */
+  /** The current call: a request has one at a time. */
   private call: CutListener | null = null;
   private readonly timer: ReturnType<typeof setTimeout>;
   private clientLeft = false;
@@ -40,12 +40,12 @@ export class CallScope implements CallSignal, Member {
     return this.clientLeft;
   }
 
-  /** Why it was cut, if it was. */
+  /** Why the call was cut, if it was. */
   get reason(): Failure | null {
     return this.cutFor;
   }
 
-  /** The client's signal fired. */
+  /** The client's signal has fired. */
   handleEvent(): void {
     this.leave();
   }
@@ -64,7 +64,7 @@ export class CallScope implements CallSignal, Member {
     this.call?.handleEvent();
   }
 
-  /** The request ended; nothing fires any more. */
+  /** The request ended; nothing fires after this. */
   close(): void {
     clearTimeout(this.timer);
     this.client.removeEventListener("abort", this);
@@ -75,7 +75,7 @@ export class CallScope implements CallSignal, Member {
 const pastDeadline = (callScope: CallScope): void =>
   callScope.cut(new Failure("timeout", "unknown", "the deadline of the request passed"));
 
-/** All requests that run in this process, for its stop. */
+/** All requests that run in this process, for its shutdown. */
 export class CallScopes {
   private readonly open = new Roster<CallScope>();
   private ended: PromiseWithResolvers<void> | null = null;
@@ -90,13 +90,13 @@ export class CallScopes {
     return this.open.size;
   }
 
-  /** Cuts what still runs: each request then ends by evidence. */
+  /** Cuts the requests still running: each then ends by evidence. */
   cutAll(): void {
     for (const callScope of this.open.all())
       callScope.cut(new Failure("stopped", "unknown", "the gateway stopped"));
   }
 
-  /** Resolves when every request has been settled or released. */
+  /** Resolves when every request has been settled or voided. */
   idle(): Promise<void> {
     if (this.open.size === 0) return Promise.resolve();
     this.ended ??= Promise.withResolvers<void>();

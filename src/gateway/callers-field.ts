@@ -1,4 +1,4 @@
-// Whose mistake a provider's 400 is (wire.md §8.3): the caller's where the provider names a field that the caller sent and
+// Decides whose mistake a provider's 400 is (wire.md §8.3): the caller's if the provider names a field that the caller sent and
 // that went upstream as the caller wrote it; ours for everything that this gateway added, renamed or chose.
 import type { JsonObject } from "../domain/read-value.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -6,22 +6,22 @@ import type { Failure } from "../providers/failure.ts";
 import { placeInBody } from "./place-in-body.ts";
 import type { Hold } from "./hold.ts";
 
-/** Fields with a word of their own; others are also plain English, and count only when quoted or as a path. */
+/** Field names that are unmistakable anywhere; others are also plain English words, and count only when quoted or as a path. */
 const UNMISTAKABLE = /^(temperature|logprobs|verbosity)$|_/;
 const PATH = /^([A-Za-z_]+)((?:\[\d{1,4}\]|\.[\w-]{1,64}){0,8})/;
 
 type Tried = Pick<Hold, "admitted" | "tried">;
 
 interface Sent {
-  /** By the provider's name for it, the caller's. */
+  /** The caller's name for a field by the provider's name for it. */
   names: ReadonlyMap<string, string>;
-  /** Places in the body that went out are the caller's own. */
+  /** Whether places in the outgoing body are also the caller's places. */
   places: boolean;
-  /** The caller's own body, where that went out. */
+  /** The caller's own body, if that was sent. */
   body: JsonObject | null;
 }
 
-/** The refusal for a request that the caller has to change; null when the mistake is not provably theirs. */
+/** The refusal of a request that the caller has to change; null if the mistake is not provably the caller's. */
 export function callersMistake({ admitted, tried }: Tried, failure: Failure): Refusal | null {
   const { param, place, words = "", unknownField = false, status = 400 } = failure.upstream;
   if (failure.reason !== "rejected" || (status !== 400 && status !== 422)) return null;
@@ -31,7 +31,7 @@ export function callersMistake({ admitted, tried }: Tried, failure: Failure): Re
   const sent: Sent = { names: format.sentFields(request), places, body: own };
   const named = own === null ? param : (place ?? param);
   const path = named === undefined ? namedIn(words, sent) : pathOf(named, sent);
-  if (path === null || (unknownField && path.startsWith("max_"))) return null; // its name for the maximum is ours to know
+  if (path === null || (unknownField && path.startsWith("max_"))) return null; // we chose its name for the maximum
   return unknownField
     ? new Refusal(
         "unsupported_parameter",
@@ -46,8 +46,8 @@ export function callersMistake({ admitted, tried }: Tried, failure: Failure): Re
 }
 
 /**
- * `body.messages.0.content` and `messages[0].content` alike; null where it does not begin with a field that was sent. What was
- * translated is named without its place, which is none of the caller's.
+ * Accepts `body.messages.0.content` and `messages[0].content`; null if the path does not begin with a field that was sent. A field
+ * of a translated body is named without its place, which is not the caller's.
  */
 function pathOf(param: string, { names, places, body }: Sent): string | null {
   const [whole, field = "", within = ""] = PATH.exec(param.replace(/^(body|request|\$)\./, "")) ?? [];
@@ -58,7 +58,7 @@ function pathOf(param: string, { names, places, body }: Sent): string | null {
   return name + within.replace(/\.(\d{1,4})(?=[.[]|$)/g, "[$1]");
 }
 
-/** The one field that the words name; null when they name none, several, or one that was not sent. */
+/** The one field that the words name; null if they name none, several, or one that was not sent. */
 function namedIn(words: string, sent: Sent): string | null {
   const quoted = [...words.matchAll(/["'`]([A-Za-z_]+(?:\[\d{1,4}\]|\.[\w-]{1,64}){0,8})["'`]/g)];
   const led = /(?:^|: )([a-z_]+(?:\[\d{1,4}\]|\.[\w-]{1,64}){0,8}): /.exec(words);

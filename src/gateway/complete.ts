@@ -1,5 +1,5 @@
-// The way of one request, whole (docs/walkthrough.md): admit → dispatch → price → receipt → settle → answer. Two
-// durable commits: credits are held before a provider is called, and settled before the last byte is sent.
+// The complete path of one request (docs/walkthrough.md): admit → dispatch → price → receipt → settle → answer. Two durable
+// commits: credits are held before a provider is called, and settled before the last byte is sent.
 import { type Asked, NOTHING_READ } from "../domain/request-log.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { within } from "../lib/within.ts";
@@ -24,15 +24,15 @@ import type { Room } from "../limits/byte-rooms.ts";
 import { type Failed, rescueHold, voidHold } from "./void-hold.ts";
 
 export interface CompletePorts extends AdmitPorts, DispatchPorts {
-  /** Alarm: a request ended with its hold open, because something threw. Its money stays held until recovery. */
+  /** Alarm: a request ended with its hold open because something threw. Its money stays held until recovery. */
   abandoned: (requestId: string) => void;
-  /** Told of an exception behind which a request was given up; its hold went back. */
+  /** Called with an exception for which a request was given up; its hold was voided. */
   gaveUp: (error: unknown, requestId: string) => void;
   ledger: AdmitPorts["ledger"] & Pick<Ledger, "settle" | "void">;
   progress: ProgressLog;
   callScopes: CallScopes;
   timeouts: {
-    /** A non-streamed answer ends within this, milliseconds: clients drop a silent reply after 300 s and pay again. */
+    /** The deadline of a non-streamed answer, milliseconds: clients drop a silent connection after 300 s and pay again. */
     answerMs: number;
     streamMs: number;
     /** How long a stream's status waits for the first part, so that early errors keep a real status. */
@@ -46,7 +46,7 @@ const JSON_BODY = { "content-type": "application/json" } as const;
 const EVENTS = { "content-type": EVENT_STREAM } as const;
 
 export type Completion =
-  /** `room`: of a large one, to be released once it has been sent. */
+  /** `room`: of a large answer, to be released once it has been sent. */
   | { kind: "answer"; status: number; headers: Headers; body: string; room?: Room | null }
   | { kind: "stream"; headers: Headers; relayed: Relayed }
   | { kind: "replay"; answer: StoredAnswer; asked: Asked; room: Room | null }
@@ -85,7 +85,7 @@ async function answered(
   } catch (error) {
     return await rescued(ports, hold, error);
   } finally {
-    hold.room?.release(); // unless it goes with the answer
+    hold.room?.release(); // unless it is passed on with the answer
     callScope.close();
     slot.done();
     flight?.end();
@@ -165,12 +165,12 @@ async function streamed(
   }
 }
 
-/** Failed before anything was delivered: 0, released. */
+/** Failed before anything was delivered: charge 0, hold voided. */
 async function failed(hold: Hold, error: Parameters<typeof voidHold>[1]): Promise<Completion> {
   return answerOf(await voidHold(hold, error, printGateway(receiptOf(hold, null, null))));
 }
 
-/** An exception behind COMMIT 1 leaves no hold: 0, released. */
+/** An exception after COMMIT 1 leaves no hold: charge 0, hold voided. */
 async function rescued(ports: CompletePorts, hold: Hold, error: unknown): Promise<Completion> {
   const released = await rescueHold(hold, error, printGateway(receiptOf(hold, null, null)));
   ports.gaveUp(error, hold.admitted.requestId);
@@ -184,12 +184,12 @@ const answerOf = ({ status, headers, body }: Failed): Completion => ({
   body,
 });
 
-/** Where we cut the call ourselves, our reason outranks the adapter's. */
+/** If we cut the call ourselves, our reason takes precedence over the adapter's. */
 const outranked = (failure: Failure | Refusal, callScope: CallScope): Failure | Refusal =>
   failure instanceof Refusal ? failure : (callScope.reason ?? failure);
 
 const outcomeUnknown = (): Refusal =>
   new Refusal(
     "idempotency_outcome_unknown",
-    "This request was resolved while it ran, and its outcome is not known. Retry with a new Idempotency-Key, or none.",
+    "This request was resolved elsewhere while it was running, and its outcome is not known. Retry with a new Idempotency-Key, or none.",
   );

@@ -1,5 +1,5 @@
-// A prompt whose byte bound alone refused its request, counted exactly (money.md §6): as far as a count could still admit
-// it, for as long as its client waits, and not for ever.
+// Counts exactly a prompt whose byte bound alone refused its request (money.md §6): as far as a count could still admit it, while
+// its client waits, and for a limited time.
 import { Refusal } from "../domain/refusals.ts";
 import type { AdmissionDecision } from "../ledger/ledger.ts";
 import { admissiblePromptTokens } from "../pricing/admissible-prompt.ts";
@@ -10,10 +10,10 @@ import type { Candidate } from "./hold.ts";
 
 type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
 
-/** Its wait for a turn included. A million tokens of prose take two seconds. */
+/** Includes the wait for a turn. A million tokens of prose take two seconds. */
 const COUNTED_WITHIN_MS = 10_000;
 
-/** Whether an exact count could still let this request in; `bytes` has no second try. */
+/** Whether an exact count could still admit this request; with the tokenizer `bytes` it could not. */
 export const onlyTheBoundRefused = (prepared: PreparedRequest, refusal: Refusal): boolean =>
   !prepared.counted &&
   prepared.candidates.some(({ release }) => release.tokenizer !== "bytes") &&
@@ -21,13 +21,13 @@ export const onlyTheBoundRefused = (prepared: PreparedRequest, refusal: Refusal)
     refusal.code === "context_length_exceeded" ||
     neverFits(refusal));
 
-/** Into a whole minute of a limit of tokens. */
+/** Whether the request alone exceeds a whole minute of a token limit. */
 const neverFits = ({ code, type, retry }: Refusal): boolean =>
   code === "rate_limit_exceeded" && type === "tokens" && !retry;
 
 /**
- * The same request on exactly counted tokens; or, where the count did not end, the refusal that stands: what the byte
- * bound refused with and why, or 429 and 503 of those who have too much to be counted.
+ * Returns the request on exactly counted tokens. If the count did not end, returns the refusal that stands: the byte bound's, with
+ * the reason, or 429 or 503 if too much is waiting to be counted.
  */
 export async function countPrompt(
   prepared: PreparedRequest,
@@ -51,7 +51,7 @@ export async function countPrompt(
   }
 }
 
-/** Tokens of the candidate that makes most of what it is sent; or of the first whose count did not end. */
+/** Tokens of the candidate with the highest count; or of the first whose count did not end. */
 export async function countedOver(
   candidates: readonly Candidate[],
   limits: CountingFor & { atMost: number; signal?: AbortSignal },
@@ -68,21 +68,18 @@ export async function countedOver(
   return { kind: "exact", tokens };
 }
 
-/** What refused, and why a count does not say it better. */
+/** The refusal, with the reason why a count did not replace it. */
 function unended(prepared: PreparedRequest, refused: Refused, { kind, tokens }: Count): Refused {
   if (kind === "above" && refused.refusal.code === "context_length_exceeded") {
     const { wanted } = requoted(prepared, tokens);
     if ("refusal" in wanted)
-      return because(
-        { ...refused, refusal: wanted.refusal },
-        "Counting stopped there: there is more of the messages.",
-      );
+      return because({ ...refused, refusal: wanted.refusal }, "Counting stopped there; the messages go on.");
   }
   return because(
     refused,
     kind === "above"
-      ? `Its figure is an upper bound, one token for each byte of the messages. Counting stopped at ${tokens} tokens, already more than ${refused.short?.of === "tokens_per_minute" ? "the model takes" : "the credits cover"}.`
-      : `Its figure is an upper bound, one token for each byte of the messages. The count took more than ${COUNTED_WITHIN_MS / 1000} seconds. Try again later, or shorten the messages.`,
+      ? `The figure is an upper bound: one token for each byte of the messages. Counting stopped at ${tokens} tokens, already more than ${refused.short?.of === "tokens_per_minute" ? "the model accepts" : "the credits cover"}.`
+      : `The figure is an upper bound: one token for each byte of the messages. The count took more than ${COUNTED_WITHIN_MS / 1000} seconds. Try again later, or shorten the messages.`,
   );
 }
 

@@ -1,6 +1,6 @@
-// POST /v1/messages/count_tokens and /v1/responses/input_tokens: how many tokens a prompt has, for nothing (surfaces.md §4). Agents shorten what they send by
-// it, so that it is never told too low: the provider's own count where the first route has one; ours, where its tokenizer is one of
-// ours; else the bound that would be held for. Nothing is held, and nothing written.
+// POST /v1/messages/count_tokens and /v1/responses/input_tokens: how many tokens a prompt has, free of charge (surfaces.md §4).
+// Agents shorten what they send by it, so it is never too low: the provider's own count if the first route has one; ours if its
+// tokenizer is one of ours; otherwise the bound that would be held for. Holds and writes nothing.
 import { MINUTE_MS } from "../domain/durations.ts";
 import type { Credential } from "../domain/credential.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
@@ -26,9 +26,12 @@ export interface CountTokensPorts extends PreviewPorts {
   clock: Pick<Clock, "monotonicMs">;
 }
 
-/** So many counts at once: of one organization, and of all. They share nothing with the calls that pay. */
+/** Concurrent counts, per organization and in total. They share nothing with paid calls. */
 const AT_ONCE = { organization: 4, all: 64 };
-/** A provider limits counts by account: no organization uses up those of the others. Beyond it ours are told. */
+/**
+ * A provider limits counts by account, so no organization may use up those of the others. Beyond this limit our own count is
+ * returned.
+ */
 const ASKED_PER_MINUTE = 60;
 const ORGANIZATIONS_KEPT = 10_000;
 const PROVIDER_MS = 5000;
@@ -37,18 +40,18 @@ const OWN_COUNT_MS = 5000;
 const tooMany = (whose: string): Refusal =>
   new Refusal(
     whose === "The gateway" ? "overloaded" : "rate_limit_exceeded",
-    `${whose} has as many prompts being counted as it may. Send the request again shortly.`,
+    `${whose} is at its limit of prompts being counted at once. Retry shortly.`,
     { retryAfterMs: 1000 },
   );
 
-/** What a call would be refused with although it can be counted. */
+/** Refusals of a call that do not prevent its prompt from being counted. */
 const COUNTED_ALL_THE_SAME: ReadonlySet<RefusalCode> = new Set([
   "insufficient_credits",
   "key_spend_limit_reached",
   "context_length_exceeded",
 ]);
 
-/** Counts for whoever has a good key, bounded for itself: beside paying calls, never before them. */
+/** Counts prompts for callers with a valid key, within limits of its own: concurrent to paid calls, never before them. */
 export class PromptCounts {
   private readonly atOnce = new Shares();
   private readonly asked = new Windows({
@@ -59,7 +62,7 @@ export class PromptCounts {
 
   constructor(private readonly ports: CountTokensPorts) {}
 
-  /** Throws `Refusal` for whatever the call itself would be refused with before it is priced. */
+  /** Throws `Refusal` for whatever the call itself would be refused for before it is priced. */
   async count(incoming: Incoming): Promise<number> {
     const { ports } = this;
     const credential = credentialOf(incoming.authorization);
@@ -126,7 +129,7 @@ export class PromptCounts {
       const count = await promptTokensWithin(body, release, limits);
       return count.kind === "exact" ? count.tokens : bound;
     }
-    if (provider?.countTokens === undefined || !paid) return bound; // nobody here knows its tokenizer
+    if (provider?.countTokens === undefined || !paid) return bound; // its tokenizer is not known here
     if (!this.asked.count(organizationId, this.ports.clock.monotonicMs()).fits) return bound;
     const { upstreamModel } = release;
     const call = { requestId, upstreamModel, body, signal, withinMs: PROVIDER_MS };

@@ -1,5 +1,5 @@
-// Step 1 of the line: from the Authorization header to a credential, by shape and checksum alone (S2). Nothing here
-// reads the store; whether the key exists is COMMIT 1's word.
+// Step 1: from the Authorization header to a credential, by shape and checksum alone (S2). Does not read the store; COMMIT 1
+// decides whether the key exists.
 import type { Credential } from "../domain/credential.ts";
 import { invalidApiKey, missingApiKey } from "../domain/key-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";

@@ -1,5 +1,5 @@
-// A whole body that went past its output maximum ends where a stream of it would have been cut: at the ceiling, with
-// finish reason `length` (money.md §12 fault 51). What the provider did besides is its own affair, and noted.
+// Cuts a whole body that exceeded its output maximum where a stream would have been cut: at the ceiling, with finish reason
+// `length` (money.md §12 fault 51). Anything beyond that is the provider's own affair, and recorded.
 import type { TokenizerName } from "../domain/release.ts";
 import { CHARACTERS_PER_TOKEN_MAX } from "../pricing/believed-usage.ts";
 import { type CountText, firstTokens } from "../pricing/cut-text.ts";
@@ -15,8 +15,8 @@ export interface Ceiled {
 }
 
 /**
- * Cuts each choice at the output ceiling. Counted only where a cheap sign says that it may be longer: what was told, or
- * more text than so many tokens can be.
+ * Cuts each choice at the output ceiling. Counts only if a cheap sign says that it may be longer: the reported usage, or more text
+ * than that many tokens can be.
  */
 export function withinCeiling(
   answer: Answer,
@@ -76,7 +76,7 @@ async function cutChoice(choice: AnswerChoice, ceiling: number, count: CountText
     content: silent ? "" : content,
     refusal,
     toolCalls,
-    logprobs: null, // of tokens that are not all there any more
+    logprobs: null, // some of their tokens are gone
     finishReason: "length",
   };
 }

@@ -1,4 +1,4 @@
-// What a stream has delivered: the count that charges, and the lower bound that the log takes while the tokenizer loads.
+// What a stream has delivered: the count that charges, and the lower bound that the log uses while the tokenizer loads.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { countTokens } from "../pricing/tokens.ts";

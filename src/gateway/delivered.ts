@@ -1,6 +1,6 @@
-// What a stream has delivered, for charging by evidence, for its progress, and for stopping an upstream that ignores its
-// maximum. Each choice's reasoning, words, refusal and tool calls are texts of their own, as in an answer that is not streamed. What its
-// provider explains, and what may be a guard's words, proves no tokens (docs/decisions/0030-a-zero-beside-text.md).
+// What a stream has delivered: for charging by evidence, for its progress, and for stopping an upstream that ignores its maximum.
+// Each choice's reasoning, content, refusal and tool calls are separate texts, as in an answer that is not streamed. A provider's
+// explanations, and what may be a guard's words, prove no tokens (docs/decisions/0030-a-zero-beside-text.md).
 import type { TokenizerName } from "../domain/release.ts";
 import { CHARACTERS_PER_TOKEN_MAX } from "../pricing/believed-usage.ts";
 import { RunningText } from "../pricing/running-text.ts";
@@ -10,29 +10,29 @@ import type { Part } from "../providers/provider.ts";
 const LONGEST_TOKEN_BYTES = 128;
 
 interface Text {
-  /** Of which parts it is: of this kind, of one choice, and of one call of tools. */
+  /** The parts that belong to this text: those of one kind, one choice, and one tool call. */
   type: Part["type"];
   choice: number;
   index: number;
-  /** What of it was delivered, and is not known to be accepted. */
+  /** Text that was delivered but is not known to be accepted. */
   fresh: string;
   running: RunningText;
-  /** Ends in the middle of a word. */
+  /** The accepted text ends in the middle of a word. */
   inWord: boolean;
-  /** UTF-16 units of it so far; UTF-8 bytes and words of what was accepted. */
+  /** UTF-16 units so far; UTF-8 bytes and words of the accepted text. */
   characters: number;
   bytes: number;
   words: number;
-  /** It is the model's for certain. */
+  /** The text is certainly the model's. */
   proves: boolean;
 }
 
-/** Of one stream. Counting is put off to when somebody asks: adding a part costs a concatenation. */
+/** The texts of one stream. Counting is deferred until it is needed: adding a part costs a concatenation. */
 export class Delivered {
   private readonly texts = new Map<string, Text>();
-  /** The one that was added to last: mostly it goes on. */
+  /** The text that was added to last: usually the next part continues it. */
   private last: Text | null = null;
-  /** UTF-16 units added so far that are the model's for certain. */
+  /** UTF-16 units added so far that are certainly the model's. */
   characters = 0;
   private allCharacters = 0;
   private deltas = 0;
@@ -61,7 +61,7 @@ export class Delivered {
     if (own.proves) this.characters += text.length;
   }
 
-  /** A guard stood in for this choice: what was said of it may be the guard's words, and proves nothing. */
+  /** A guard stood in for this choice: its text may be the guard's words, and proves nothing. */
   disown(choice: number): void {
     for (const text of this.texts.values()) {
       if (text.choice !== choice || !text.proves) continue;
@@ -71,13 +71,13 @@ export class Delivered {
     this.counted = 0;
   }
 
-  /** Tokens delivered so far that are the model's for certain. */
+  /** Tokens delivered so far that are certainly the model's. */
   count(): Promise<number> {
     this.accept();
     return this.countAccepted();
   }
 
-  /** Everything added so far has been taken by the client's stream. */
+  /** The client's stream has taken everything added so far. */
   accept(): void {
     for (const text of this.texts.values()) {
       if (text.fresh === "") continue;
@@ -88,14 +88,14 @@ export class Delivered {
     }
   }
 
-  /** Of what was accepted. */
+  /** Tokens of the accepted text. */
   async countAccepted(): Promise<number> {
     const tokens = await tokensOf([...this.texts.values()].filter(({ proves }) => proves));
     this.counted = Math.max(this.counted, tokens);
     return tokens;
   }
 
-  /** The same, at least: tokens that were counted of it, or those that its bytes and words prove. Known at once. */
+  /** A lower bound of the same, known at once: tokens already counted, or those that its bytes and words prove. */
   get acceptedAtLeast(): number {
     let [bytes, words] = [0, 0];
     for (const text of this.texts.values()) {
@@ -106,12 +106,12 @@ export class Delivered {
     return Math.max(this.counted, words, Math.ceil(bytes / LONGEST_TOKEN_BYTES));
   }
 
-  /** Whether a cheap sign says that the maximum may be passed; then `overrun` decides. */
+  /** Whether a cheap sign says that the maximum may be exceeded; then `overrun` decides. */
   get suspicious(): boolean {
     return this.deltas > this.checkAtDeltas || this.allCharacters > this.checkAtCharacters;
   }
 
-  /** Counts all that was said, and says whether the upstream went past its maximum; if not, sets the next check. */
+  /** Counts everything and returns whether the upstream exceeded its maximum; if not, sets the next check. */
   async overrun(): Promise<boolean> {
     this.accept();
     const left = this.tokensMax - (await tokensOf([...this.texts.values()]));
@@ -155,7 +155,9 @@ async function tokensOf(texts: readonly Text[]): Promise<number> {
 
 const BLANK = 32;
 
-/** Words that begin in the fresh text: no token has two. Counted in place: a list of them would take ten times the text. */
+/**
+ * Counts words that begin in the fresh text: no token spans two. Counted in place: a list of them would take ten times the text.
+ */
 function newWords(text: Text): number {
   let words = 0;
   for (let index = 0; index < text.fresh.length; index += 1) {

@@ -1,5 +1,5 @@
-// One provider call after another until one answers: the next route is tried only with proof that the former call did
-// not run, and never after its first part (money.md §2, wire.md §8.3). Every call becomes an attempt of the hold.
+// Calls providers one after another until one answers. The next route is tried only with proof that the previous call did not run,
+// and never after its first part (money.md §2, wire.md §8.3). Every call becomes an attempt of the hold.
 import { Refusal } from "../domain/refusals.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -11,10 +11,10 @@ import type { NotesDoubt } from "./bill.ts";
 import { callersMistake } from "./callers-field.ts";
 import type { Admitted, Candidate, Hold } from "./hold.ts";
 
-/** Failures that another route would only repeat: the caller must change the request. */
+/** Failures that another route would repeat: the caller must change the request. */
 const CALLERS_OWN: ReadonlySet<FailureCause> = new Set(["context_length", "content_filter"]);
 
-/** Told how a call on this route ended; null = well. `outcome` is the attempt's class, `answered` without a failure. */
+/** Called with how a call on this route ended; null = success. `outcome` is the attempt's class, `answered` without a failure. */
 export type ReportOutcome = (
   candidate: Candidate,
   failure: Failure | null,
@@ -26,7 +26,7 @@ export interface DispatchPorts {
   providers: ReadonlyMap<string, Provider>;
   clock: Clock;
   report: ReportOutcome;
-  /** Alarm: a provider's word was not taken as it was. */
+  /** Alarm: usage that a provider reported was not taken as it was. */
   doubted(about: { requestId: string; attempt: AttemptRecord; told: TokenCounts | null }): void;
 }
 
@@ -37,16 +37,16 @@ export interface Answered {
 
 export interface Streaming {
   attempt: Attempt;
-  /** The parts up to and including the first that counts; then `rest` goes on where they end. */
+  /** The parts up to and including the first that counts; `rest` continues after them. */
   first: Part[];
   rest: AsyncIterator<Part[]>;
   upstreamId(this: void): string | null;
 }
 
-/** One call to a provider, kept among the attempts of its hold from its start on. */
+/** One call to a provider, recorded among the attempts of its hold from its start. */
 class Attempt implements NotesDoubt {
   private readonly record: AttemptRecord;
-  /** Monotonic: what it takes is told by no clock that somebody sets. */
+  /** Monotonic, so that setting the clock does not change durations. */
   private readonly beganMs: number;
 
   constructor(
@@ -70,7 +70,7 @@ class Attempt implements NotesDoubt {
     hold.tried = candidate;
   }
 
-  /** What its provider is asked for. */
+  /** What the provider is asked for. */
   call(signal: CallSignal): ProviderCall {
     const { requestId, request, outputCeiling, trace } = this.hold.admitted;
     const { body, release } = this.candidate;
@@ -81,7 +81,7 @@ class Attempt implements NotesDoubt {
     return { requestId, attempt, signal, request, outputCeiling, room, body, upstreamModel, traceparent };
   }
 
-  /** Notes how it ended; null = well. */
+  /** Records how the call ended; null = success. */
   ended(failure: Failure | null, upstreamId: string | null): void {
     const { record, ports, hold } = this;
     record.durationMs = Math.round(ports.clock.monotonicMs() - this.beganMs);
@@ -94,7 +94,7 @@ class Attempt implements NotesDoubt {
     ports.report(this.candidate, failure, hold.admitted, record.errorClass ?? "answered");
   }
 
-  /** It is priced anew, by our own count: what its provider told is not used after all. */
+  /** The call is priced by our own count instead: the provider's usage is not used after all. */
   disregard(): void {
     delete this.record.doubts;
     delete this.record.told;
@@ -108,7 +108,7 @@ class Attempt implements NotesDoubt {
   }
 }
 
-/** What one kind of answer needs of a provider. */
+/** How one kind of answer uses a provider. */
 interface Kind<Told, Begun> {
   ask(provider: Provider, call: ProviderCall): Promise<Told>;
   begun(attempt: Attempt, told: Told): Begun;
@@ -131,7 +131,7 @@ const STREAM: Kind<Omit<Streaming, "attempt">, Streaming> = {
   begun: (attempt, stream) => ({ attempt, ...stream }),
 };
 
-/** Calls candidates until one has answered whole. The last `Failure`, or `Refusal` when none is configured here. */
+/** Calls candidates until one has answered in full. Throws the last `Failure`, or a `Refusal` if none is configured here. */
 export const dispatchAnswer = (
   ports: DispatchPorts,
   hold: Hold,
@@ -178,7 +178,7 @@ const noProvider = (): Refusal =>
     { retryAfterMs: 5000 },
   );
 
-/** Reads until the first part arrives; an upstream that ends before it has not kept its promise. */
+/** Reads until the first part arrives; an upstream that ends before it has failed. */
 async function firstParts(parts: AsyncIterator<Part[]>): Promise<Part[]> {
   for (;;) {
     const { done, value } = await parts.next();
@@ -187,11 +187,11 @@ async function firstParts(parts: AsyncIterator<Part[]>): Promise<Part[]> {
   }
 }
 
-/** A refusal for the caller's own mistake is told apart from one for ours. */
+/** The attempt's class distinguishes refusals for the caller's own mistake from those for ours. */
 const classOf = (hold: Hold, failure: Failure): string =>
   callersMistake(hold, failure) === null ? failure.reason : "bad_request";
 
-/** Adapters throw `Failure` only; anything else is a bug of theirs and proves nothing about the call. */
+/** Adapters throw `Failure` only; anything else is a bug in them and proves nothing about the call. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   return new Failure("broken", "unknown", error instanceof Error ? error.message : "unknown error");

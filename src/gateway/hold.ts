@@ -1,5 +1,5 @@
-// An admitted request: its credits are held, its releases frozen. Exactly one of `settle` and `void` ends it; `Hold`
-// remembers that it happened, so that the line can assert it in its `finally` (architecture.md §1).
+// An admitted request: its credits are held, its releases frozen. Exactly one of `settle` and `void` ends it; `Hold` records that
+// it happened, so that its owner can assert it in a `finally` (architecture.md §1).
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
@@ -19,7 +19,7 @@ export interface Candidate {
   body: OutgoingBody;
 }
 
-/** What COMMIT 1 let through, frozen: nothing that is published, lowered or revoked later changes it. */
+/** What COMMIT 1 admitted, frozen: nothing that is published, lowered or revoked later changes it. */
 export interface Admitted {
   requestId: string;
   organizationId: string;
@@ -34,11 +34,11 @@ export interface Admitted {
   candidates: Candidate[];
   /** Held at admission, nano-USD. */
   amount: NanoUsd;
-  /** P of wire.md §1: tokens the prompt was quoted at, at most. */
+  /** P of wire.md §1: the maximum of prompt tokens that was quoted. */
   promptTokensMax: number;
-  /** Whether P was counted; otherwise it is a bound, and the hold may be lowered while it runs. */
+  /** Whether P was counted; otherwise it is a bound, and the hold may be lowered while the request runs. */
   counted: boolean;
-  /** O × n: tokens the output was quoted at, at most. */
+  /** O × n: the maximum of output tokens that was quoted. */
   outputTokensMax: number;
   /** O of wire.md §1, per choice: sent upstream, never exceeded. */
   outputCeiling: number;
@@ -50,39 +50,41 @@ export interface Admitted {
   trace: RequestTrace | null;
 }
 
-/** What a request may cost at most, and for how many prompt tokens. */
+/** The maximum cost of a request, and the prompt tokens that it is for. */
 export type Terms = Pick<Lowering, "hold" | "promptBound">;
 
-/** Told of each hold that this process resolved, when that is durable. Never throws. */
+/** Called for each hold that this process resolved, once that is durable. Never throws. */
 export type NoteResolved = (hold: Hold, ending: Settlement | Voiding) => void;
 
-/** What is spread where nothing was lowered: spread, `false` would become an object each time. */
+/** Spread if nothing was lowered: spreading `false` would allocate an object each time. */
 const AS_HELD = {} as const;
 
-/** Owned by whoever runs the request. A second `settle` or `void` throws, unless the ledger refused the first (`openAfter`). */
+/**
+ * Owned by the code that runs the request. A second `settle` or `void` throws, unless the ledger refused the first (`openAfter`).
+ */
 export class Hold implements Member {
   rosterPlace = -1;
   readonly attempts: AttemptRecord[] = [];
-  /** The route that was called last, and with which body. */
+  /** The candidate that was called last, with its body. */
   tried: Candidate | null = null;
-  /** For its answer, where that may be large. */
+  /** Room for its answer, if that may be large. */
   room: Room | null = null;
   private state: "open" | "ending" | "ended" = "open";
   private lowered: Terms | null = null;
-  /** As it was quoted; made when it is priced. */
+  /** The terms as quoted; created when needed for pricing. */
   private quoted: Terms | null = null;
-  /** What the ledger was told last. Kept here: kept across its answer it would cost each request a frame of its own. */
+  /** What the ledger was told last. Stored here: kept across the ledger's answer it would cost each request a frame of its own. */
   private told: Settlement | Voiding | null = null;
 
   constructor(
     readonly admitted: Admitted,
     private readonly ledger: Pick<Ledger, "settle" | "void">,
-    /** Told when it is about to be resolved. */
+    /** Called when it is about to be resolved. */
     private readonly ending: (hold: Hold) => void,
     private readonly resolved: NoteResolved,
   ) {}
 
-  /** What its bill is priced with: from now on it is not lowered any more. No charge is ever above it. */
+  /** The terms that its bill is priced with: from now on it is not lowered any more. No charge is ever above it. */
   get terms(): Terms {
     this.quoted ??= { hold: this.admitted.amount, promptBound: this.admitted.promptTokensMax };
     return this.lowered ?? this.quoted;
@@ -93,8 +95,8 @@ export class Hold implements Member {
   }
 
   /**
-   * Holds less from now on; once. The caller commits what is returned; should that fail, the settlement makes it good.
-   * Null where it is too late, or not less.
+   * Lowers the hold, once. The caller commits the result; if that fails, the settlement corrects it. Null if it is too late, or
+   * would not hold less.
    */
   lower(terms: Terms): Lowering | null {
     if (!this.lowerable || terms.hold >= this.admitted.amount) return null;
@@ -103,14 +105,14 @@ export class Hold implements Member {
     return { organizationId, requestId, ...terms };
   }
 
-  /** True while nobody has settled or voided it. */
+  /** True until it has been settled or voided. */
   get open(): boolean {
     return this.state === "open";
   }
 
   /**
-   * After an exception: whether the hold is its owner's to resolve. It is where nobody tried, and where the ledger refused
-   * what it was told, which changed nothing; what a store has not taken yet is tried until it has.
+   * After an exception: whether the hold is still its owner's to resolve. It is if nobody tried, or if the ledger refused, which
+   * changed nothing; what a store has not accepted yet is retried until it has.
    */
   openAfter(error: unknown): boolean {
     if (this.state === "ending" && !isOverloaded(error)) this.state = "open";
@@ -132,7 +134,7 @@ export class Hold implements Member {
     return this.done(outcome);
   }
 
-  /** The whole hold goes back. */
+  /** Returns the whole hold. */
   async void(voiding: Omit<Voiding, "organizationId" | "requestId" | "attempts">): Promise<boolean> {
     this.take();
     const { organizationId, requestId } = this.admitted;

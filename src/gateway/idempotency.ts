@@ -1,5 +1,5 @@
-// The Idempotency-Key header (specification 4, money.md §8): optional, opaque, 8–200 printable bytes; without it a key
-// is generated, which makes no claim of replay protection. The fingerprint says whether two requests are the same.
+// The Idempotency-Key header (specification 4, money.md §8): optional, opaque, 8–200 printable bytes. Without it a key is
+// generated, which gives no replay protection. The fingerprint says whether two requests are the same.
 import { canonicalJson } from "../domain/canonical-json.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Format } from "./formats/format.ts";
@@ -12,15 +12,15 @@ export interface IdempotencyKey {
 }
 
 /**
- * Reads the header, or makes a key when there is none. Bun joins duplicate headers with ", ", and a blank is not in
- * the key's alphabet, so a header sent twice is refused by the same pattern.
+ * Reads the header, or generates a key if there is none. Bun joins duplicate headers with ", ", and a space is not in the key's
+ * alphabet, so a header sent twice is refused by the same pattern.
  */
 export function readIdempotencyKey(header: string | null, requestId: string): IdempotencyKey {
   if (header === null) return generatedKey(requestId);
   if (KEY.test(header)) return { value: header, callerSupplied: true };
   throw new Refusal(
     "invalid_idempotency_key",
-    "Idempotency-Key must be sent once and have 8 to 200 printable ASCII characters without blanks. " +
+    "Idempotency-Key must be sent once and have 8 to 200 printable ASCII characters without spaces. " +
       "Send a fresh random value, such as a UUID, for each new request.",
     { param: "Idempotency-Key" },
   );
@@ -33,8 +33,8 @@ export const generatedKey = (requestId: string): IdempotencyKey => ({
 });
 
 /**
- * SHA-256 over method, path, API version and the canonical JSON of the parsed body; 32 bytes. `headers`: what goes upstream
- * beside the body, if anything.
+ * SHA-256 over method, path, API version and the canonical JSON of the parsed body; 32 bytes. `headers`: what goes upstream in
+ * addition to the body, if anything.
  */
 export function fingerprintOf(
   { path }: Pick<Format, "path">,

@@ -1,9 +1,12 @@
 // Which of the caller's fields were not applied (wire.md §1, actions F and I): those that are never forwarded, those that the
-// upstream which serves the call does not know, those that its shape has no word for, and wishes that its model cannot have.
+// serving upstream does not support, those that its shape cannot express, and wishes that its model cannot fulfil.
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Candidate, Hold } from "./hold.ts";
 
-/** These headers, and `x-gw-ignored-parameters` for an answer of this candidate; the first one's where none has answered yet. */
+/**
+ * Returns these headers with `x-gw-ignored-parameters` for an answer of this candidate, or of the first one if none has answered
+ * yet.
+ */
 export function ignoredHeader(
   { admitted }: Hold,
   candidate: Candidate | null,
@@ -21,7 +24,7 @@ export function ignoredHeader(
   return { ...headers, "x-gw-ignored-parameters": [...new Set(names)].join(", ") };
 }
 
-/** What the caller said about thinking, where this model cannot have it, or not in this conversation or under this maximum. */
+/** The caller's thinking setting, if this model does not support it, or not in this conversation or under this maximum. */
 function unmetWish(
   { reasoning }: ChatRequest,
   candidate: Candidate | undefined,
@@ -35,8 +38,8 @@ function unmetWish(
 
 const NONE: readonly string[] = [];
 
-/** More are not named: a header is no place for a body's worth of names. */
+/** More are not listed: a header is no place for a body's worth of names. */
 const UNKNOWN_MAX = 32;
 
-/** A name that nobody knows may hold what no header does. */
+/** An unknown name may contain characters that a header cannot. */
 const fitToName = (name: string): string => name.replace(/[^\w.[\]-]/g, "?");

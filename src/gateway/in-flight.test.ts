@@ -1,4 +1,4 @@
-// Who may wait for a request that runs: bounded for the request, for an organization, and for all.
+// Who may wait for a running request: bounded for the request, for an organization, and in total.
 import { expect, test } from "bun:test";
 import { InFlight } from "./in-flight.ts";
 

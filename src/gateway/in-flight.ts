@@ -1,5 +1,5 @@
-// The keyed requests that run in this process, so that a duplicate joins the first one instead of paying again
-// (money.md §8.5). Waiters hold no money, are bounded, and never cancel what they wait for.
+// The keyed requests that run in this process, so that a duplicate joins the first one instead of paying again (money.md §8.5).
+// Waiters hold no money, are bounded, and never cancel what they wait for.
 import { Register } from "../lib/roster.ts";
 import { Shares } from "../limits/shares.ts";
 import type { ReplayBuffer } from "./replay-buffer.ts";
@@ -9,12 +9,12 @@ const ALL = { of: "all", most: 1024 };
 /** So that one organization cannot take all of them from the others. */
 const WAITERS_PER_ORGANIZATION = ALL.most / 4;
 
-/** One running request, as those see it that wait for it. */
+/** One running request, as its waiters see it. */
 export interface Joined {
   requestId: string;
-  /** Resolves with the stream once its status was sent; null when the request ends without one. */
+  /** Resolves with the stream once its status was sent; null if the request ends without one. */
   stream: Promise<ReplayBuffer | null>;
-  /** Resolves when the request has ended, settled or released. */
+  /** Resolves when the request has ended, settled or voided. */
   ended: Promise<void>;
   /** The waiter is done or gone. */
   leave(): void;
@@ -24,13 +24,13 @@ export interface Joined {
 export interface Flight {
   /** The status was sent; from now on duplicates follow the stream. */
   streams(replay: ReplayBuffer): void;
-  /** Settled or released; the ledger has the answer. */
+  /** Settled or voided; the ledger has the answer. */
   end(): void;
 }
 
-/** A request that runs on another gateway, as the one sees it who looks after it there. */
+/** A request that runs on another gateway, as seen by the code that watches it here. */
 export interface RemoteFlight extends Flight {
-  /** False when nobody waits any more, or it turns out to run here. */
+  /** False if nobody waits any more, or it turns out to run here. */
   readonly wanted: boolean;
 }
 
@@ -41,19 +41,19 @@ interface Entry {
   ended: PromiseWithResolvers<void>;
 }
 
-/** By request id; what it forgets is in the ledger by then. */
+/** By request id; what it drops is in the ledger by then. */
 export class InFlight {
   private readonly running = new Register<string, Entry>();
   private readonly waiting = new Shares();
 
-  /** Who has begun to wait for it already, seeing its claim before this was called, waits for it here. */
+  /** Waiters that saw its claim before this call, and began to wait, are waiting for it here. */
   begin(requestId: string): Flight {
     const entry = this.running.get(requestId) ?? this.enter(requestId);
     entry.own = true;
     return this.flightOf(requestId, entry);
   }
 
-  /** Looks after a request that does not run here; null when it does, or is looked after already. */
+  /** Watches a request that does not run here; null if it does, or is already watched. */
   watch(requestId: string): RemoteFlight | null {
     if (this.running.has(requestId)) return null;
     const entry = this.enter(requestId);
@@ -91,12 +91,12 @@ export class InFlight {
     };
   }
 
-  /** Whether one more of this organization may wait for anything. */
+  /** Whether one more request of this organization may wait. */
   mayWait(organizationId: string): boolean {
     return this.waiting.passed([{ of: organizationId, most: WAITERS_PER_ORGANIZATION }, ALL]) === null;
   }
 
-  /** Joins a running request; null when it is not known here, or it, its organization or all have their most waiters. */
+  /** Joins a running request; null if it is not known here, or if it, its organization or the process has too many waiters. */
   join({ requestId, organizationId }: { requestId: string; organizationId: string }): Joined | null {
     const entry = this.running.get(requestId);
     const shares = [

@@ -1,6 +1,6 @@
-// How a keyed stream ends whose gateway died in the middle of it: what was sent, then an error with the receipt of what
-// was charged for it, and no terminator (money.md §3 `mid_stream`). The retry gets exactly this; who follows a stream of
-// which nothing was settled, or not enough was kept, gets an error without figures.
+// How a keyed stream ends if its gateway died in the middle of it: what was sent, then an error with the receipt of what was
+// charged, and no terminator (money.md §3 `mid_stream`). The retry gets exactly this. A follower of a stream of which nothing was
+// settled, or not enough was stored, gets an error without figures.
 import { Refusal } from "../domain/refusals.ts";
 import { resultNotRetained } from "../ledger/decide/policy-refusals.ts";
 import type { PrintInterrupted } from "../ledger/recovery.ts";
@@ -18,7 +18,7 @@ const interrupted = (): Refusal =>
     { retry: false },
   );
 
-/** Null for a stream of no format that is known here: then nothing is kept of it, and its retry is told so. */
+/** Null for a stream whose format is not known here: nothing of it is stored, and its retry is told so. */
 export const interruptedStreams =
   (formats: readonly Format[]): PrintInterrupted =>
   (settled, release, sent) => {
@@ -45,7 +45,7 @@ const lost = (): Refusal =>
     { retry: false },
   );
 
-/** For those who follow the stream of this request when there is nothing in the ledger that could end it. */
+/** For followers of this request's stream if nothing in the ledger could end it. */
 export const printLostStream =
   (format: Format, requestId: string, idempotency: IdempotencyKey): PrintLost =>
   (end, at) => {

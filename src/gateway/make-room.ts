@@ -1,5 +1,5 @@
-// Room for a request that credits or a key's limit refuse: running requests hold for every byte of their prompts, so they
-// are counted exactly and hold less from the same commit on that decides again (money.md §6).
+// Makes room for a request that credits or a key's limit refuse. Running requests hold for every byte of their prompts; they are
+// counted exactly, and hold less from the same commit on that decides again (money.md §6).
 import type { Credential } from "../domain/credential.ts";
 import { addUsd, maxUsd, type NanoUsd, subUsd, ZERO_USD } from "../domain/money.ts";
 import type { Lowering, Shortage } from "../ledger/ledger.ts";
@@ -9,16 +9,15 @@ import { countedOver } from "./count-prompt.ts";
 import type { Admitted, Hold, Terms } from "./hold.ts";
 import type { RunningHolds } from "./running-holds.ts";
 
-/** For all holds that one request makes room with; it waits as long. */
+/** For all holds that one request makes room with; the request waits that long. */
 const COUNTED_WITHIN_MS = 10_000;
 
-/** Each running request is counted at most once, whoever asks, and however it went. */
+/** Each running request is counted at most once, whoever asks and whatever the result. */
 const counts = new WeakMap<Hold, Promise<Terms | null>>();
 
 /**
- * Lowers as many running holds as it takes, the longest prompts first, and none where all together would not do. What
- * is returned must be committed with the next question. `exactly`: whether what is missing is known; otherwise all
- * of them are lowered.
+ * Lowers as many running holds as it takes, the longest prompts first, and none if all together would not suffice. The result must
+ * be committed with the next question. `exactly`: whether the missing amount is known; otherwise all of them are lowered.
  */
 export async function makeRoom(
   holds: RunningHolds,
@@ -26,7 +25,7 @@ export async function makeRoom(
   { credential, exactly }: { credential: Credential; exactly: boolean },
 ): Promise<Lowering[]> {
   const { organizationId, keyId } = credential;
-  await nextTurn(); // whoever the same commit admitted has opened a hold by then
+  await nextTurn(); // requests admitted by the same commit have opened their holds by then
   const running = holds.of(organizationId, of === "key" ? keyId : null);
   const gains = running.map((hold) => ({ hold, atMost: gainAtMost(hold.admitted) }));
   if (exactly && gains.reduce((sum, { atMost }) => addUsd(sum, atMost), ZERO_USD) < missing) return [];
@@ -51,14 +50,14 @@ interface Lack {
   amount: NanoUsd;
 }
 
-/** What would have to come back; null where nothing that comes back helps. */
+/** What would have to come back; null if nothing that comes back helps. */
 export function lackOf(short: Shortage | undefined): Lack | null {
   if (short?.of === "key_limit") return { of: "key", amount: short.missing };
   if (short?.of !== "credits" || short.debt > 0n) return null;
   return { of: "organization", amount: subUsd(short.required, short.available) };
 }
 
-/** As if its prompt were nothing but the flat overheads. */
+/** As if its prompt consisted only of the flat overheads. */
 function gainAtMost(admitted: Admitted): NanoUsd {
   const overheads = admitted.candidates.map(({ body, release }) => promptOverhead(body.size, release));
   const least = termsOf(admitted, Math.max(...overheads)).hold;

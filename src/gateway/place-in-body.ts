@@ -1,10 +1,10 @@
-// Where in a caller's own body a provider found something wrong, when that body went to it as it was written (wire.md §8.3).
+// Where in a caller's own body a provider found something wrong, if that body was sent as written (wire.md §8.3).
 import { isJsonObject, type JsonObject } from "../domain/read-value.ts";
 
 /**
- * The place that a provider names, as a path of this body, as deep as the body goes: `messages.0.content.1.image.source` and
- * `input[0].content` alike. Words between the steps that say what kind of thing stands there are left out; of what is missing
- * the last step is kept. "" where it does not begin in the body.
+ * The place that a provider names, as a path of this body, as deep as the body goes: accepts `messages.0.content.1.image.source`
+ * and `input[0].content`. Words between the steps that name the kind of a value are left out; of what is missing the last step is
+ * kept. "" if the path does not begin in the body.
  */
 export function placeInBody(body: JsonObject, path: string): string {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== "");

@@ -1,5 +1,5 @@
-// What a request asks for, after everything that needs no store: parsed, routed, priced. A refusal met here is kept as
-// a value, because it is the ledger that says it, in its place among the other refusals (money.md §7).
+// What a request asks for, after everything that needs no store: parsed, routed, priced. A refusal met here is kept as a value,
+// because the ledger reports it, in its place among the other refusals (money.md §7).
 import type { ChatRequest } from "../domain/chat-request.ts";
 import { fitToRelease } from "../releases/fit.ts";
 import type { Asked } from "../domain/request-log.ts";
@@ -26,7 +26,7 @@ export interface PreparePorts {
   /** HMAC of an identifier that a caller chose, keyed per installation and organization: never the raw value. */
   identify(organizationId: string, value: string): string;
   timeouts: { answerMs: number; streamMs: number };
-  /** Whose turn it is to have a large body read. */
+  /** Gives large bodies their turn to be read. */
   pacer: Pacer;
 }
 
@@ -34,32 +34,32 @@ type RoutingPorts = Omit<PreparePorts, "pacer">;
 
 /** What the bytes ask for, after everything that needs no store. */
 export interface PreparedRequest {
-  /** On which it came. */
+  /** The surface of the request. */
   surface: string;
   idempotency: IdempotencyKey;
   fingerprint: Uint8Array | null;
-  /** The model as the body names it, read even where the rest is refused; null before that. */
+  /** The model as the body names it, read even if the rest is refused; null before that. */
   model: string | null;
   request: ChatRequest | null;
-  /** Of a request that was parsed. */
+  /** Null until the request was parsed. */
   printer: AnswerPrinter | null;
   candidates: Candidate[];
-  /** Of its key: by routes of which it is served. */
+  /** The key's scope: which routes may serve the request. */
   scope: Tier;
-  /** What its key puts out at most; null: what the model does. */
+  /** The maximum output of the key; null: the model's. */
   outputAtMost: number | null;
-  /** The prompt was counted exactly; before that the bound in bytes stands. */
+  /** The prompt was counted exactly; until then the byte bound applies. */
   counted: boolean;
   wanted: Quote | { stage: "shape" | "route"; refusal: Refusal };
 }
 
-/** Stands until something is asked for. */
+/** The value until something is asked for. */
 const NOTHING: PreparedRequest["wanted"] = {
   stage: "shape",
   refusal: new Refusal("invalid_request", "The request is empty."),
 };
 
-/** What is known of a request whose body nobody has read. */
+/** What is known of a request whose body was not read. */
 export const nothingPrepared = ({
   requestId,
   format,
@@ -77,10 +77,10 @@ export const nothingPrepared = ({
   wanted: NOTHING,
 });
 
-/** Above this a body takes milliseconds to read, which the requests of others would wait. */
+/** A larger body takes milliseconds to read, during which other requests would wait. */
 const LARGE_BODY_BYTES = 64 * 1024;
 
-/** Steps 3–5: parse, route, price; at once, or where the body is large in turn. What is refused on the way is carried. */
+/** Steps 3–5: parse, route, price; at once, or in turn for a large body. Refusals on the way are carried along. */
 export function prepareRequest(
   ports: PreparePorts,
   incoming: Incoming,
@@ -91,14 +91,14 @@ export function prepareRequest(
   return routed(ports, readRequest(incoming, terms, decode(body)), organizationId);
 }
 
-/** Whose they are, and what is priced by its key. */
+/** Whose bytes they are, and what is priced by their key. */
 interface Bytes {
   organizationId: string;
   terms: KeyTerms;
   body: Uint8Array;
 }
 
-/** In three pieces, each when its turn comes. Throws `Refusal` when the client has left before. */
+/** In three steps, each in its turn. Throws `Refusal` if the client has left before. */
 async function prepareLarge(
   { pacer, ...ports }: PreparePorts,
   incoming: Incoming,
@@ -110,7 +110,7 @@ async function prepareLarge(
   return await pacer.run(paced, () => routed(ports, read, organizationId));
 }
 
-/** What the body says, or why it is no JSON. */
+/** The decoded body, or the refusal if it is not JSON. */
 function decode(body: Uint8Array): unknown {
   try {
     return parseRequestJson(body);
@@ -119,7 +119,7 @@ function decode(body: Uint8Array): unknown {
   }
 }
 
-/** Step 3: the key, what was decoded, its fingerprint. */
+/** Step 3: the key, the decoded body, its fingerprint. */
 function readRequest(
   incoming: Incoming,
   { scope, maxOutputTokens }: KeyTerms,
@@ -144,7 +144,7 @@ function readRequest(
   return prepared;
 }
 
-/** Steps 4 and 5, noted on what was read. */
+/** Steps 4 and 5, recorded on the parsed request. */
 function routed(ports: RoutingPorts, read: PreparedRequest, organizationId: string): PreparedRequest {
   if (!isParsed(read)) return read;
   try {
@@ -159,7 +159,7 @@ function routed(ports: RoutingPorts, read: PreparedRequest, organizationId: stri
 type Parsed = PreparedRequest & { request: ChatRequest };
 const isParsed = (read: PreparedRequest): read is Parsed => read.request !== null;
 
-/** The same request by the route table as it is now; nothing of it is read again. */
+/** The same request by the current route table; nothing of it is parsed again. */
 export function routedAgain(
   ports: RoutingPorts,
   prepared: PreparedRequest,
@@ -168,7 +168,7 @@ export function routedAgain(
   return routed(ports, { ...prepared, candidates: [], counted: false }, organizationId);
 }
 
-/** Open releases of the model that can serve what this request needs; the first one's refusal stands for all. */
+/** Open releases of the model that can serve what this request needs; if there is none, the first one's refusal applies. */
 function candidatesFor(
   ports: RoutingPorts,
   { request, scope, outputAtMost }: Parsed,
@@ -196,7 +196,7 @@ function candidatesFor(
   return candidates;
 }
 
-/** The release as a key has it that puts out less than the model: for all that follows, a model of that maximum. */
+/** The release for a key that allows less output than the model: from here on, a model with that maximum. */
 export const puttingOut = (release: Release, atMost: number | null): Release =>
   atMost === null || release.maxOutputTokens <= atMost
     ? release
@@ -224,7 +224,7 @@ const notSetUp = (): Refusal =>
     { retryAfterMs: 5000 },
   );
 
-/** The dearest candidate's quote on these prompt tokens. */
+/** The dearest candidate's quote for these prompt tokens. */
 const quoteFor = (request: ChatRequest, candidates: readonly Candidate[], promptTokens: number): Quote =>
   quote({ request, releases: candidates.map(releaseOf), promptTokens });
 
@@ -237,7 +237,7 @@ export function boundOver(candidates: readonly Candidate[]): number {
   return most;
 }
 
-/** The same request, priced on exactly counted tokens of its prompt. */
+/** The same request, priced on exactly counted prompt tokens. */
 export function requoted(prepared: PreparedRequest, promptTokens: number): PreparedRequest {
   const { request, candidates } = prepared;
   if (request === null) throw new Error("nothing was counted");

@@ -1,5 +1,5 @@
-// The quote endpoint (wire.md §5): what a call would hold and whether it would be admitted now. Holds nothing, writes
-// nothing. With nothing else running, the call right after it is admitted exactly when `admissible` says so.
+// The quote endpoint (wire.md §5): what a call would hold and whether it would be admitted now. Holds nothing, writes nothing. If
+// nothing else runs, the call right after it is admitted exactly when `admissible` says so.
 import type { ChatRequest } from "../domain/chat-request.ts";
 import { formatUsd, type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { Refusal, RefusalCode } from "../domain/refusals.ts";
@@ -19,7 +19,7 @@ import { withWayOut } from "./short-of-credits.ts";
 import { authenticateKey, type KeyRecord } from "../registry/api-keys.ts";
 
 export interface PreviewPorts extends Omit<PreparePorts, "routeTable">, PromptRoomPorts {
-  /** `open` is what could be tried now; unlike a call, a quote takes no circuit's trial. */
+  /** `open` is what could be tried now; unlike a call, a quote does not take a circuit's trial. */
   routeTable: {
     open(model: string, seeker: RouteSeeker): readonly Release[];
     closedReason(model: string, seeker: RouteSeeker): Refusal;
@@ -46,10 +46,10 @@ const BINDING: Partial<Record<RefusalCode, string>> = {
 const bindingOf = ({ code, type }: Refusal): string | null =>
   code === "rate_limit_exceeded" && type === "tokens" ? "tokens" : (BINDING[code] ?? null);
 
-/** Too much is being counted: nothing is known of this call. */
+/** Too much is being counted: nothing is known about this call. */
 const BUSY: ReadonlySet<RefusalCode> = new Set(["rate_limit_exceeded", "overloaded"]);
 
-/** For who asks about a call and makes none: the trial of a circuit is left to the call. */
+/** For questions about a call: the trial of a circuit is left to the call itself. */
 export const withoutTrials = (table: PreviewPorts["routeTable"]): PreparePorts["routeTable"] => ({
   candidates: (model, seeker) => table.open(model, seeker),
   closedReason: (model, seeker) => table.closedReason(model, seeker),
@@ -154,7 +154,7 @@ function printQuote({ object, prepared, request, refusal, key, available }: Prev
   };
 }
 
-/** What the release is said to put out may be what its key does. */
+/** The maximum attributed to a release may be the key's. */
 const sourceOf = (
   { outputTokensMax, outputTokensSource: source }: Quote,
   { maxOutputTokens }: KeyRecord,

@@ -1,30 +1,30 @@
-// Keeps in the ledger how far running streams have got (money.md §4, §8.6), so that a crash is charged by evidence and
-// a caller's key gets back what was sent. One timer for all streams, and one write of what all of them have delivered; no
-// stream waits for it, and one whose progress the store does not take goes on unharmed.
+// Records in the ledger how far running streams have got (money.md §4, §8.6), so that a crash is charged by evidence and a caller's
+// key gets back what was sent. One timer for all streams, and one write of what all of them have delivered. No stream waits for it,
+// and a stream whose progress the store refuses goes on unharmed.
 import { Refusal } from "../domain/refusals.ts";
 import type { Checkpoint, Ledger } from "../ledger/ledger.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { type Member, Roster } from "../lib/roster.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 
-/** What is kept is at most this much behind what was sent. */
+/** What is stored is behind what was sent by at most this much. */
 const TICK_MS = 200;
-/** A count that takes longer is taken at what is known of it: the next write has the rest. */
+/** A slower count is written as far as it is known: the next write has the rest. */
 const COUNTED_WITHIN_MS = 20;
 
 /** A running stream, as the log sees it. */
 export interface Progressing {
-  /** Counts what its client has taken; `checkpoint` has it when this resolves. */
+  /** Counts what its client has taken; `checkpoint` has it once this resolves. */
   count(): Promise<void>;
-  /** What was delivered since the one before; null when that is nothing. */
+  /** What was delivered since the last one; null if nothing was. */
   checkpoint(): Checkpoint | null;
-  /** The store has taken it. */
+  /** The store has accepted it. */
   kept(checkpoint: Checkpoint): void;
 }
 
 interface Followed extends Member {
   stream: Progressing;
-  /** Its last checkpoint is under way. */
+  /** Its last checkpoint is still being written. */
   busy: boolean;
 }
 
@@ -57,7 +57,7 @@ export class ProgressLog {
     this.jobs.run("progress_log", () => this.keepAll(due));
   }
 
-  /** All streams are handed to the ledger in one go, which makes one transaction of them. */
+  /** All streams are passed to the ledger in one call, which makes one transaction of them. */
   private async keepAll(due: readonly Followed[]): Promise<void> {
     const failed = (error: unknown): void => this.jobs.failed("progress_log", error);
     await soon(due.map(({ stream }) => stream.count().catch(failed)));
@@ -72,7 +72,7 @@ export class ProgressLog {
       if (kind === "kept") followed.stream.kept(checkpoint);
       crashPoint("mid_stream");
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error; // a store that is down is no bug
+      if (!(error instanceof Refusal)) throw error; // a store that is down is not a bug
     } finally {
       followed.busy = false;
     }

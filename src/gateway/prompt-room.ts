@@ -1,5 +1,5 @@
-// Room in memory for a request's body, by what it weighs once it is read (docs/decisions/0086-a-body-weighs-what-it-becomes.md). Weighed
-// before it is parsed: a large one when its turn comes, as it is read then, too.
+// Room in memory for a request's body, by its weight once parsed (docs/decisions/0086-a-body-weighs-what-it-becomes.md). Weighed
+// before it is parsed; a large body when its turn comes, as it is also read then.
 import { FIELDS_MAX, VALUES_MAX, weightOf } from "../domain/body-weight.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Room } from "../limits/byte-rooms.ts";
@@ -7,7 +7,7 @@ import type { Pacer } from "../limits/pacer.ts";
 import type { Prompts } from "../limits/prompts.ts";
 import { SMALL_BODY_BYTES } from "../limits/uploads.ts";
 
-/** However many values it has, it becomes no more than the rest of its request. */
+/** Whatever values a body of this size has, it takes no more memory than the rest of its request. */
 const LIGHT_BYTES = 4 * 1024;
 
 export interface PromptRoomPorts {
@@ -18,13 +18,13 @@ export interface PromptRoomPorts {
 interface Prompt {
   organizationId: string;
   body: Uint8Array;
-  /** Of the client. */
+  /** The client's signal. */
   signal: AbortSignal;
 }
 
 /**
- * Null: it takes none. 400 where it has too many fields or values, 429 where the organization has too much under way, 503 where all
- * together have. Rejects with a `Refusal` when the client of a large one has left before.
+ * Null: the body needs no room. 400 if it has too many fields or values, 429 if the organization has too much in progress, 503 if
+ * all together have. Rejects with a `Refusal` if the client of a large body has left before.
  */
 export function promptRoom(
   ports: PromptRoomPorts,
@@ -36,7 +36,7 @@ export function promptRoom(
   return roomOf(ports.prompts, organizationId, weightOf(body));
 }
 
-/** As long as it waits for its turn it has room for its text. */
+/** While it waits for its turn it has room for its text. */
 async function roomOfLarge(
   { prompts, pacer }: PromptRoomPorts,
   { organizationId, body, signal }: Prompt,
@@ -55,7 +55,7 @@ async function roomOfLarge(
 const roomOf = (prompts: Prompts, organizationId: string, weight: number | null): Room | Refusal | null =>
   weight === null ? tooManyValues() : prompts.roomOf(organizationId, weight);
 
-/** For what asks about a call and makes none. Throws `Refusal` where there is no room. */
+/** For questions about a call. Throws `Refusal` if there is no room. */
 export async function withPromptRoom<T>(
   ports: PromptRoomPorts,
   prompt: Prompt,

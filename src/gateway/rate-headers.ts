@@ -1,11 +1,11 @@
-// What is left of the limits per minute, as clients of the compatible API read it, and where it is configured as the IETF's
-// draft has it (wire.md §6).
+// What is left of the limits per minute, in the form of the compatible API's clients and, if configured, that of the IETF's draft
+// (wire.md §6).
 import type { Refusal } from "../domain/refusals.ts";
 import type { RateStanding } from "../ledger/ledger.ts";
 
 const MINUTE_S = 60;
 
-/** Of requests and of tokens the limit that has the least left, as headers of its own. Nothing where nothing is limited. */
+/** For requests and for tokens, the headers of the limit with the least left. Empty if nothing is limited. */
 export function rateHeaders(
   rates: readonly RateStanding[] | undefined,
   { showRateLimit }: { showRateLimit: boolean },
@@ -22,7 +22,7 @@ export function rateHeaders(
   return showRateLimit ? { ...headers, ...standardHeaders(rates) } : headers;
 }
 
-/** `RateLimit-Policy: "key-requests";q=20;w=60` and `RateLimit: "key-requests";r=19;t=3`, each of all limits. */
+/** `RateLimit-Policy: "key-requests";q=20;w=60` and `RateLimit: "key-requests";r=19;t=3`, each for all limits. */
 function standardHeaders(rates: readonly RateStanding[]): Record<string, string> {
   const named = (print: (rate: RateStanding) => string): string =>
     rates.map((rate) => `"${rate.subject.replace("_", "-")}-${rate.of}";${print(rate)}`).join(", ");
@@ -45,7 +45,7 @@ const MEASURED: Readonly<Record<string, string>> = {
   concurrent: "concurrent",
 };
 
-/** As the metric of refusals names the limit: `key_requests_per_minute`; null for other refusals. */
+/** The limit's name as in the metric of refusals: `key_requests_per_minute`; null for other refusals. */
 export function limitOf({ code, details }: Refusal): string | null {
   const measured = MEASURED[String(details?.["dimension"])];
   return code !== "rate_limit_exceeded" || measured === undefined

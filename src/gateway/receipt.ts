@@ -22,11 +22,11 @@ export interface Cost {
   charge: NanoUsd;
   minimumApplied: boolean;
   evidence: Evidence;
-  /** They add up to the charge; empty where nothing is charged for, the release is not known, or the record is damaged. */
+  /** They add up to the charge; empty if nothing is charged, the release is not known, or the record is damaged. */
   lines: CostLine[];
 }
 
-/** What is known while a request runs; each further member is known only later. */
+/** What is known while a request runs; each further member becomes known later. */
 export interface Receipt {
   requestId: string;
   idempotency: IdempotencyKey;
@@ -36,7 +36,7 @@ export interface Receipt {
   cost: Cost | null;
 }
 
-/** The receipt of an admitted request: route once a candidate serves it, cost once it is priced. */
+/** The receipt of an admitted request: with its route once a candidate serves it, with its cost once it is priced. */
 export function receiptOf(hold: Hold, candidate: Candidate | null, cost: Cost | null): Receipt {
   const { requestId, idempotency, candidates, researchMode } = hold.admitted;
   const release = (candidate ?? candidates[0])?.release;
@@ -50,7 +50,7 @@ export function receiptOf(hold: Hold, candidate: Candidate | null, cost: Cost | 
   };
 }
 
-/** Made once for each release: every one of its answers carries it. */
+/** Created once for each release: every one of its answers carries it. */
 export function routeOf(release: Release): Route {
   const known = ROUTES.get(release);
   if (known !== undefined) return known;
@@ -67,7 +67,7 @@ export function routeOf(release: Release): Route {
 
 const ROUTES = new WeakMap<Release, Route>();
 
-/** The receipt of a stored request, the same one that its answer carried (specification 2.2). */
+/** The receipt of a stored request, identical to the one in its answer (specification 2.2). */
 export function receiptOfRecord(record: RequestRecord, release: Release | null): Receipt {
   const { requestId, idempotencyKey, usage, evidence } = record;
   const idempotency =
@@ -89,7 +89,7 @@ export function receiptOfRecord(record: RequestRecord, release: Release | null):
   };
 }
 
-/** What the charge is made of. */
+/** The lines that the charge consists of. */
 export function linesOf(
   { usage, evidence, charge }: { usage: TokenUsage; evidence: Evidence; charge: NanoUsd },
   release: Release | null,
@@ -100,7 +100,7 @@ export function linesOf(
   return costLines(usage, release.price, charge);
 }
 
-/** The tokens that were charged for: at most the quoted bounds where the hold capped the charge. */
+/** The tokens that were charged: at most the quoted bounds if the hold capped the charge. */
 export function chargedTokens(
   usage: Pick<TokenUsage, "promptTokens" | "completionTokens">,
   quoted: { promptBound: number; outputBound: number; variance: NanoUsd },
@@ -125,7 +125,9 @@ export function printGateway(receipt: Receipt): string {
   return `${known}${printedRoute(route)}${receipt.researchMode}}${priced},"attempts":${receipt.attempts}}`;
 }
 
-/** All that a release says of itself, up to the word whether this request is in Research Mode; printed once. */
+/**
+ * Everything that a release says about itself, up to the member that says whether this request is in Research Mode; printed once.
+ */
 function printedRoute(route: Route): string {
   const known = PRINTED.get(route);
   if (known !== undefined) return known;

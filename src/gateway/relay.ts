@@ -1,5 +1,5 @@
-// One stream's way from the upstream to the client (wire.md §3): pulled, never pushed, so a slow client slows the
-// provider. The last frame waits for the settlement; a stream that breaks is charged by evidence and ends in an error.
+// One stream's path from the upstream to the client (wire.md §3): pulled, never pushed, so a slow client slows the provider. The
+// last frame waits for the settlement; a stream that breaks is charged by evidence and ends in an error.
 import type { Refusal } from "../domain/refusals.ts";
 import type { StoredAnswer } from "../ledger/ledger.ts";
 import { crashPoint } from "../lib/crash-point.ts";
@@ -21,17 +21,17 @@ import { voidHold, rescueHold } from "./void-hold.ts";
 
 /** What the front door needs of a stream. */
 export interface Relayed {
-  /** Frames in order; ends after the settlement is durable. Must be pulled to its end even when the client left. */
+  /** Frames in order; ends after the settlement is durable. Must be pulled to its end even if the client has left. */
   frames: AsyncGenerator<string, void, void>;
-  /** A frame for a silent minute; never part of a replay. */
+  /** A frame to send during a minute of silence; never part of a replay. */
   filler(): string;
   /** The client is gone. */
   leave(): void;
 }
 
 /**
- * The frames of a stream that was admitted and dispatched, pulled by whoever sends them. It owns the hold from here on:
- * however the stream ends, it is settled or voided before the last frame (money.md §4).
+ * The frames of a stream that was admitted and dispatched, pulled by whoever sends them. It owns the hold from here on: however the
+ * stream ends, it is settled or voided before the last frame (money.md §4).
  */
 export function relay(
   hold: Hold,
@@ -55,7 +55,7 @@ interface Run {
   hold: Hold;
   callScope: CallScope;
   slot: ConcurrencySlot;
-  /** For callers' keys: who duplicates it follows it. */
+  /** For requests with a caller's key: duplicates follow it. */
   flight: Flight | null;
   progress: ProgressLog;
   abandoned: (requestId: string) => void;
@@ -86,7 +86,7 @@ async function* run(stream: Run, dispatched: Dispatched): AsyncGenerator<string,
       }
       if (text) yield replay.add(text);
     }
-    const end = await session.end(); // may have to count, and a count may wait for its tables: kept until then
+    const end = await session.end(); // may have to count, and a count may wait for its tables: kept open until then
     stopLogging();
     yield ended(stream, await settled(stream, end));
     crashPoint("after_last_byte");
@@ -137,7 +137,7 @@ async function settled(stream: Run, end: Ended, stored = storedStream): Promise<
   return last;
 }
 
-/** What an unfinished stream ends with: charged for what was delivered, or for nothing. */
+/** The error of an unfinished stream: charged for what was delivered, or nothing. */
 const breakOf = (failure: Failure, bill: Bill): Refusal =>
   bill.evidence === "none" ? refusalOf(failure) : brokenStream(failure);
 
@@ -148,8 +148,8 @@ async function failedEarly({ hold, frames }: Run, error: Failure | Refusal): Pro
 }
 
 /**
- * An exception behind COMMIT 1 leaves no hold, and what was delivered before it is not given away: it is charged by our
- * own count. The hold goes back where nothing was delivered, or where that cannot be priced either.
+ * An exception after COMMIT 1 leaves no hold. What was delivered before it is not given away: it is charged by our own count. The
+ * hold is voided if nothing was delivered, or if what was delivered cannot be priced either.
  */
 async function rescued(stream: Run, error: unknown, session: StreamSession | null): Promise<string> {
   const { hold, callScope, frames, gaveUp } = stream;
@@ -171,7 +171,7 @@ async function rescued(stream: Run, error: unknown, session: StreamSession | nul
   return frames.error(refusal, gateway);
 }
 
-/** The last text, settled: duplicates may see it now, and the ledger answers those that come later. */
+/** The last text, settled: duplicates may see it now, and the ledger answers later ones. */
 function ended({ replay, flight }: Run, last: string): string {
   replay.add(last);
   replay.end("whole");
@@ -179,7 +179,7 @@ function ended({ replay, flight }: Run, last: string): string {
   return last;
 }
 
-/** After an exception: what is kept may be what threw. */
+/** After an exception: storing it may be what threw. */
 function storedIfItCan(stream: Run, last: string): StoredAnswer | null {
   try {
     return storedStream(stream, last);
@@ -188,7 +188,7 @@ function storedIfItCan(stream: Run, last: string): StoredAnswer | null {
   }
 }
 
-/** Null when it is not kept: too large, or of a request without a caller's key. */
+/** Null if it is not stored: too large, or of a request without a caller's key. */
 function storedStream({ hold, replay }: Run, last: string): StoredAnswer | null {
   const body = replay.bytes(last);
   return (

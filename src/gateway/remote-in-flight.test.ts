@@ -1,5 +1,5 @@
-// What follows a stream of another gateway ends with the last client that reads it: a gateway that stops waits for all of
-// its streams, those without a client included. Found by torture, seed 2: SIGTERM after such a client had left hung.
+// Following a stream of another gateway ends with the last client that reads it. A gateway that stops waits for all of its streams,
+// those without a client included. Found by torture, seed 2: SIGTERM after such a client had left hung.
 import { expect, test } from "bun:test";
 import { systemClock } from "../lib/clock.ts";
 import { jobsOnStderr } from "../lib/jobs.ts";

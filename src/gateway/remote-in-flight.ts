@@ -1,5 +1,6 @@
-// Requests that another gateway of the same store runs, for the duplicates that arrive here (money.md §8.5): one poll per
-// request, however many wait for it, feeds what it has stored into the same `InFlight` that they would join at home.
+// Requests that another gateway of the same store runs, for the duplicates that arrive here (money.md §8.5). One poll per request,
+// however many wait for it, feeds what the other gateway has stored into the same `InFlight` that duplicates join for local
+// requests.
 import type { StoredAnswer } from "../ledger/ledger.ts";
 import { UnreadableRecord } from "../ledger/unreadable.ts";
 import type { Jobs } from "../lib/jobs.ts";
@@ -15,12 +16,12 @@ export interface Place {
   requestId: string;
 }
 
-/** What a store shows of a request that somebody runs. */
+/** What a store shows of a running request. */
 interface Seen {
   state: "running" | "quarantined" | "settled" | "released";
-  /** What was sent since, in order and without a gap; empty when nothing is stored. */
+  /** What was sent since, in order and without a gap; empty if nothing is stored. */
   chunks: Uint8Array[];
-  /** Once it has ended, if its answer is kept. */
+  /** Set once the request has ended, if its answer is stored. */
   answer: StoredAnswer | null;
 }
 
@@ -33,7 +34,7 @@ interface Fed {
 
 export interface RemoteInFlightPorts {
   inFlight: InFlight;
-  /** `from`: how many chunks are known already. */
+  /** `from`: how many chunks are already known. */
   look(place: Place, from: number): Promise<Seen>;
   jobs: Jobs;
 }
@@ -42,7 +43,7 @@ export interface RemoteInFlightPorts {
 export class RemoteInFlight {
   constructor(private readonly ports: RemoteInFlightPorts) {}
 
-  /** Makes a request that runs on another gateway one that can be joined; nothing when it can be already. */
+  /** Makes a request that runs on another gateway joinable here; does nothing if it already is. */
   watch(place: Place): void {
     const watch = this.ports.inFlight.watch(place.requestId);
     if (watch !== null) this.ports.jobs.run("elsewhere", () => this.follow(place, watch));
@@ -53,7 +54,7 @@ export class RemoteInFlight {
     try {
       await this.feed(place, watch, stream);
     } finally {
-      stream.replay.end("whole"); // when nobody wants it any more, those who followed it have left: they are told to go
+      stream.replay.end("whole"); // when nobody wants it any more, its followers have left: they are told to go
       watch.end();
     }
   }
@@ -68,7 +69,7 @@ export class RemoteInFlight {
         throw error;
       });
       if (!watch.wanted) break;
-      if (seen === null) continue; // the store is away: those who wait have their own limit
+      if (seen === null) continue; // the store is away: waiters have their own limit
       for (const chunk of seen.chunks) {
         stream.replay.add(Buffer.from(chunk).toString());
         stream.bytes += chunk.byteLength;
@@ -83,7 +84,7 @@ export class RemoteInFlight {
   }
 }
 
-/** The stored answer is the whole stream: what of it has not been passed on yet ends it. */
+/** The stored answer is the whole stream: the part that has not been passed on yet ends it. */
 function finish(stream: Fed, { state, answer }: Seen): void {
   if (answer === null || answer.headers["content-type"] !== EVENT_STREAM) {
     stream.replay.end(state === "settled" ? "unkept" : "broken");

@@ -1,12 +1,12 @@
-// The exact bytes of a keyed stream, kept for its replay (money.md §8.6): followed live by duplicates that arrive while
-// it runs, stored when it has ended. Past the cap nothing is kept: the retry is told so, and money is unaffected.
+// The exact bytes of a keyed stream, kept for its replay (money.md §8.6): followed live by duplicates that arrive while it runs,
+// stored when it has ended. Beyond the cap nothing is kept: the retry is told so, and money is unaffected.
 
 import { afterEvent, lastEventOf } from "./event-stream.ts";
 
-/** How a stream ends for those who follow it: with all that was sent, in the middle, or past what is kept of it. */
+/** How a stream ends for its followers: with everything that was sent, in the middle, or beyond what is kept of it. */
 export type ReplayEnd = "whole" | "broken" | "unkept";
 
-/** Prints what ends a stream in the place of its own end; `number` counts on from what was sent. */
+/** Prints the end of a stream in place of its own; `number` continues from what was sent. */
 export type PrintLost = (end: Exclude<ReplayEnd, "whole">, at: { number: number; sent: string }) => string;
 
 /** One stored result holds at most this much (money.md §8.10). */
@@ -20,17 +20,17 @@ export class ReplayBuffer {
 
   private constructor(private pieces: string[] | null) {}
 
-  /** Of a keyed stream. */
+  /** For a keyed stream. */
   static kept(): ReplayBuffer {
     return new ReplayBuffer([]);
   }
 
-  /** Of a stream without a caller's key: nobody can ask for it again, and nothing is kept. */
+  /** For a stream without a caller's key: nobody can ask for it again, and nothing is kept. */
   static unkept(): ReplayBuffer {
     return new ReplayBuffer(null);
   }
 
-  /** Keeps the text if it is to be kept, and returns it. */
+  /** Keeps the text if the stream is kept, and returns it. */
   add(text: string): string {
     if (this.pieces === null) return text;
     this.size += Buffer.byteLength(text);
@@ -40,14 +40,14 @@ export class ReplayBuffer {
     return text;
   }
 
-  /** The stream has ended: `whole` when all that was added was also sent, settled and is final. */
+  /** The stream has ended: `whole` if everything added was also sent, settled and is final. */
   end(how: ReplayEnd): void {
     if (this.ended !== "no") return;
     this.ended = how;
     this.wake();
   }
 
-  /** All kept bytes and `last`, which nobody may see before it is settled; null when nothing is kept. */
+  /** All kept bytes and `last`, which nobody may see before it is settled; null if nothing is kept. */
   bytes(last: string): Uint8Array | null {
     return this.pieces === null ? null : Buffer.from(this.pieces.join("") + last);
   }
@@ -56,19 +56,19 @@ export class ReplayBuffer {
     return this.pieces?.length ?? 0;
   }
 
-  /** The bytes of the pieces from `from` up to `to`; null when there are none, or nothing is kept. */
+  /** The bytes of the pieces from `from` up to `to`; null if there are none, or nothing is kept. */
   slice(from: number, to: number): Uint8Array | null {
     const text = this.pieces?.slice(from, to).join("") ?? "";
     return text === "" ? null : Buffer.from(text);
   }
 
-  /** What was kept from piece `from` on, as one text, and the number of the next piece; null when it is not kept. */
+  /** What was kept from piece `from` on, as one text, and the number of the next piece; null if it is not kept. */
   since(from: number): { text: string; next: number } | null {
     if (this.pieces === null) return null;
     return { text: this.pieces.slice(from).join(""), next: this.pieces.length };
   }
 
-  /** Every byte from the first on, then live; after event `lastEventId` when that one is known. */
+  /** Yields every byte from the first on, then live; after event `lastEventId` if that one is known. */
   async *follow(lastEventId: string | null, printLost: PrintLost): AsyncGenerator<string, void, void> {
     let [next, newest] = [0, ""];
     for (;;) {

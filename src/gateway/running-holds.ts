@@ -1,19 +1,19 @@
-// The requests of this process that run on a hold whose prompt was only bounded by its bytes, by organization: what can be
-// lowered when somebody would be refused because of them (docs/decisions/0022-running-holds-are-lowered.md).
+// The running requests of this process whose prompt was only bounded by its bytes, by organization: holds that can be lowered if
+// somebody would be refused because of them (docs/decisions/0022-running-holds-are-lowered.md).
 import type { Ledger } from "../ledger/ledger.ts";
 import { Roster } from "../lib/roster.ts";
 import { type Admitted, type Candidate, Hold, type NoteResolved } from "./hold.ts";
 
 interface OfOrganization {
   holds: Roster<Hold>;
-  /** Rises with each hold that is lowered. */
+  /** Incremented with each hold that is lowered. */
   lowerings: number;
 }
 
 const isCountable = ({ release }: Candidate): boolean => release.tokenizer !== "bytes";
 const NOBODY = (): void => {};
 
-/** Opens every hold of this process; remembers those that can still be lowered. */
+/** Opens every hold of this process and tracks those that can still be lowered. */
 export class RunningHolds {
   private readonly organizations = new Map<string, OfOrganization>();
 
@@ -22,7 +22,7 @@ export class RunningHolds {
     private readonly resolved: NoteResolved,
   ) {}
 
-  /** The hold of a request that was just admitted; the one who asked owns it. */
+  /** The hold of a request that was just admitted; the caller owns it. */
   open(admitted: Admitted): Hold {
     const lowerable = !admitted.counted && admitted.candidates.some(isCountable);
     const hold = new Hold(admitted, this.ledger, lowerable ? this.ending : NOBODY, this.resolved);
@@ -45,7 +45,7 @@ export class RunningHolds {
     return own;
   }
 
-  /** Of an organization, or of one of its keys. */
+  /** Holds of an organization, or of one of its keys. */
   of(organizationId: string, keyId: string | null): Hold[] {
     const holds = this.organizations.get(organizationId)?.holds.all() ?? [];
     return holds.filter(
@@ -53,7 +53,7 @@ export class RunningHolds {
     );
   }
 
-  /** Another number than before: something was lowered since, or ended. */
+  /** If the number differs from an earlier one, a hold was lowered since, or ended. */
   lowerings(organizationId: string): number {
     return this.organizations.get(organizationId)?.lowerings ?? -1;
   }

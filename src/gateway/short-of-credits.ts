@@ -1,4 +1,4 @@
-// 402 in full: the ledger says what is needed, available and held; which figures of the request made that need, and what
+// The complete 402. The ledger knows what is needed, available and held; which figures of the request made that need, and what
 // would be admitted instead, is known here (wire.md §4).
 import type { ChatRequest } from "../domain/chat-request.ts";
 import { formatUsd, ZERO_USD } from "../domain/money.ts";
@@ -9,7 +9,7 @@ import type { PreparedRequest } from "./prepared-request.ts";
 
 type Credits = Extract<Shortage, { of: "credits" }>;
 
-/** Another refusal, or one of a request without a price, as it is. */
+/** Returns other refusals, and those of a request without a price, unchanged. */
 export function withWayOut(
   prepared: PreparedRequest,
   { refusal, short }: { refusal: Refusal; short?: Shortage },
@@ -47,8 +47,9 @@ function affordableBy(prepared: PreparedRequest, request: ChatRequest, { availab
 }
 
 function wayOut(prepared: PreparedRequest, { held, debt }: Credits, affordable: number): string {
-  if (debt > 0n) return "Add credits: what comes in pays what is owed first.";
-  const wait = held === 0n ? "" : " What running requests hold and do not use comes back when they end.";
+  if (debt > 0n) return "Add credits; they pay what is owed first.";
+  const wait =
+    held === 0n ? "" : " Credits that running requests hold and do not use come back when they end.";
   if (prepared.request?.maxTokens === 0) return `Add credits, or send fewer inputs at once.${wait}`;
   if (affordable > 0)
     return `Add credits, or set max_tokens to ${affordable} or less, which the credits cover now.${wait}`;

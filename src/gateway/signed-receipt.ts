@@ -1,5 +1,5 @@
-// Receipts that prove themselves: signed with a key derived from the data key, so that every gateway on a store signs
-// alike and `/.well-known/jwks.json` of any of them verifies (specification 2.2, 8).
+// Receipts that prove themselves: signed with a key derived from the data key, so that every gateway on a store signs with the same
+// key and `/.well-known/jwks.json` of any of them verifies (specification 2.2, 8).
 import { createHash, createPrivateKey, hkdfSync } from "node:crypto";
 import { importJWK, type JWK, SignJWT } from "jose";
 import { RECEIPT_TYPE } from "../domain/document-types.ts";
@@ -19,15 +19,15 @@ import { readRelease } from "../registry/releases.ts";
 import { printGateway, receiptOfRecord } from "./receipt.ts";
 
 export interface ReceiptSigner {
-  /** Public halves as a JWK set: of the key that signs now, then of those that signed before the data key was changed. */
+  /** Public keys as a JWK set: the current signing key, then those from before the data key was changed. */
   jwks(): Promise<{ keys: JWK[] }>;
-  /** Compact JWS of a request that has ended. Throws for one that runs. */
+  /** Compact JWS of a request that has ended. Throws for a running one. */
   sign(record: RequestRecord, release: Release): Promise<{ receipt: ReceiptJson; jws: string }>;
 }
 
 /**
  * `dataKey`: 32 bytes; the signing key is derived when it is first needed, the same on every gateway that has it. `former`: read
- * once, for they change only while no gateway runs.
+ * once, because former keys change only while no gateway runs.
  */
 export function receiptSigner(
   dataKey: Uint8Array,
@@ -48,7 +48,7 @@ export function receiptSigner(
         .setProtectedHeader({ alg: RECEIPT_ALGORITHM, typ: RECEIPT_TYPE, kid })
         .setIssuer(RECEIPT_ISSUER)
         .setSubject(record.requestId)
-        .setIssuedAt(Math.floor(Date.parse(receipt.ended_at) / 1000)) // the same request signs to the same bytes
+        .setIssuedAt(Math.floor(Date.parse(receipt.ended_at) / 1000)) // so that the same request signs to the same bytes
         .sign(privateKey);
       return { receipt, jws };
     },
@@ -60,13 +60,16 @@ export interface ReceiptPorts {
   receipts: Pick<ReceiptSigner, "sign">;
 }
 
-/** What whoever may see a request is given of it. Throws `Refusal` while it runs, `UnreadableRecord` without its release. */
+/**
+ * The signed receipt of a request, for anyone who may see it. Throws `Refusal` while it runs, `UnreadableRecord` without its
+ * release.
+ */
 export async function signedReceiptOf(
   { ledger, receipts }: ReceiptPorts,
   record: RequestRecord,
 ): Promise<{ object: "receipt"; id: string; jws: string; receipt: ReceiptJson }> {
   if (record.state === "running")
-    throw new Refusal("receipt_not_ready", "This request still runs. Ask again when it has ended.", {
+    throw new Refusal("receipt_not_ready", "This request is still running. Ask again when it has ended.", {
       retryAfterMs: 1000,
     });
   const release = await readRelease(ledger, record.releaseDigest);
@@ -78,10 +81,10 @@ export async function signedReceiptOf(
 const jwkOf = ({ kid, x }: ReceiptKey) =>
   ({ kty: "OKP", crv: "Ed25519", x, kid, alg: RECEIPT_ALGORITHM, use: "sig" }) satisfies JWK;
 
-/** RFC 8410: an Ed25519 private key is this and its 32 bytes. */
+/** RFC 8410: an Ed25519 private key is this prefix and its 32 bytes. */
 const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** The public half of what signs receipts under this data key, named by its thumbprint (RFC 7638). */
+/** The public half of the key that signs receipts under this data key, named by its thumbprint (RFC 7638). */
 export function receiptKeyOf(dataKey: Uint8Array): ReceiptKey {
   const { x = "" } = privateJwkOf(dataKey);
   const kid = createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest("base64url");

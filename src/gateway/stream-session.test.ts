@@ -1,4 +1,4 @@
-// What a stream leaves in the ledger while it runs (money.md §4): what a crash is charged by.
+// What a stream leaves in the ledger while it runs (money.md §4): the evidence that a crash is charged by.
 import { afterEach, expect, mock, spyOn, test } from "bun:test";
 import { TokenCounter } from "../pricing/token-counter.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
@@ -6,7 +6,7 @@ import { StreamSession } from "./stream-session.ts";
 
 afterEach(() => mock.restore());
 
-/** A stream that has delivered five words, and whose upstream says nothing more. */
+/** A stream that has delivered five words, and whose upstream sends nothing more. */
 function session(): StreamSession {
   const text = { type: "text", choice: 0, text: "one two three four five" };
   const admitted = {

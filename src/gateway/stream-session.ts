@@ -13,7 +13,7 @@ import type { CallScope } from "./call-scope.ts";
 import type { Progressing } from "./progress-log.ts";
 import { printGateway, receiptOf } from "./receipt.ts";
 
-/** What a session is given: the hold, who may end it, how it is printed, and what is kept of it. */
+/** The inputs of a session: the hold, who may end it, how it is printed, and what is kept of it. */
 export interface Streamed {
   hold: Hold;
   callScope: CallScope;
@@ -23,17 +23,17 @@ export interface Streamed {
 
 interface Progress {
   usage: ProviderUsage | null;
-  /** How much had been delivered when it was told: it does not speak for what came after it. */
+  /** How much had been delivered when the usage was reported: it does not cover what came later. */
   usageAt: number;
   /** Choices that have not had their finish part. */
   unfinished: Set<number>;
-  /** Those that were refused, or kept back by a filter. */
+  /** Choices that were refused, or withheld by a filter. */
   refused: Set<number>;
   last: { choice: number; reason: FinishReason } | null;
   firstPartMs: number | null;
 }
 
-/** What came of a stream, for its settlement and its last frames. */
+/** The result of a stream, for its settlement and its last frames. */
 export interface Ended {
   candidate: Candidate;
   bill: Bill;
@@ -44,29 +44,29 @@ export interface Ended {
   last: { choice: number; reason: FinishReason };
 }
 
-/** Given because the reason that the runtime makes of none, an exception with its stack, costs 14 µs. */
+/** Passed explicitly, because the runtime's default reason, an exception with its stack, costs 14 µs. */
 const OVER = new Error("the stream has ended");
-/** The whole request's, while its provider spoke: nobody's failure. */
+/** The deadline of the whole request passed while its provider was sending: nobody's failure. */
 const outOfTime = (): Failure => new Failure("deadline", "unknown", "the deadline of the request passed");
 const AT_END = { done: true, value: undefined } as const;
 
-/** Of one stream, pulled by `relay`: read, show, and note how far the client has taken it. */
+/** One stream, pulled by `relay`: reads, prints, and records how far the client has taken it. */
 export class StreamSession implements Progressing {
   private readonly delivered: Delivered;
   private readonly progress: Progress;
   private failure: Failure | null = null;
-  /** The upstream went past its maximum. */
+  /** The upstream exceeded its maximum. */
   private overrun = false;
   private noted = false;
   /** Pieces of the kept stream that its client has accepted. */
   private accepted = 0;
-  /** What the ledger has, and what the checkpoint under way will add to it. */
+  /** What the ledger has, including the checkpoint being written. */
   private logged = { pieces: 0, chunks: 0, tokens: 0, promptTokens: 0 };
   private loggingPieces = 0;
   private promptCount: Promise<void> | null = null;
   /** 0 until they are counted. */
   private promptTokens = 0;
-  /** Ends what is still being counted; made with the first count. */
+  /** Ends a count in progress; created with the first count. */
   private counting: AbortController | null = null;
 
   constructor(
@@ -98,20 +98,20 @@ export class StreamSession implements Progressing {
     return frames.begin(printGateway(receiptOf(hold, attempt.candidate, null))) + this.show(first);
   }
 
-  /** The next read; at its end where the upstream has failed or passed its maximum. What it rejects with is for `broken`. */
+  /** The next read; done if the upstream has failed or exceeded its maximum. Pass a rejection to `broken`. */
   read(): Promise<IteratorResult<Part[], unknown>> {
     this.accept();
     if (this.failure !== null) return Promise.resolve(AT_END);
     return this.delivered.suspicious ? this.counted() : this.streaming.rest.next();
   }
 
-  /** The same where it may have passed its maximum. */
+  /** The same if the upstream may have exceeded its maximum. */
   private async counted(): Promise<IteratorResult<Part[], unknown>> {
     this.overrun = await this.delivered.overrun();
     return this.overrun ? AT_END : await this.streaming.rest.next();
   }
 
-  /** The frames of a read, perhaps none; null at the end. */
+  /** The frames of a read, possibly none; null at the end. */
   shown({ done, value }: IteratorResult<Part[], unknown>): string | null {
     return done === true ? null : this.show(value as Part[]);
   }
@@ -139,7 +139,7 @@ export class StreamSession implements Progressing {
     const { organizationId, requestId } = hold.admitted;
     const deliveredTokens = this.delivered.acceptedAtLeast;
     const bytes = replay.slice(this.logged.pieces, this.accepted);
-    // Where nothing was delivered a crash charges nothing, so that the prompt's count is no news.
+    // If nothing was delivered a crash charges nothing, so the prompt's count is not worth a write.
     const counted = deliveredTokens > 0 && this.promptTokens !== this.logged.promptTokens;
     if (deliveredTokens === this.logged.tokens && bytes === null && !counted) return null;
     this.loggingPieces = this.accepted;
@@ -159,15 +159,15 @@ export class StreamSession implements Progressing {
     this.logged = { pieces: this.loggingPieces, chunks, tokens: deliveredTokens, promptTokens };
   }
 
-  /** What was handed over before has been taken: the next read begins only then. */
+  /** What was handed over before has been taken: only then does the next read begin. */
   private accept(): void {
     this.accepted = this.stream.replay.length;
     this.delivered.accept();
   }
 
   /**
-   * After an exception of our own: what was delivered before it is priced by our own count, whatever the provider told.
-   * The provider is not blamed. Rejects when even that cannot be priced.
+   * After an exception of our own: what was delivered before it is priced by our own count, whatever the provider reported. The
+   * provider is not blamed. Rejects if even that cannot be priced.
    */
   giveUp(): Promise<Ended> {
     this.noteEnd(null);
@@ -198,14 +198,14 @@ export class StreamSession implements Progressing {
     return { candidate, bill, failure, progress, ...this.finishes() };
   }
 
-  /** Once: the first word about how the call went is the attempt's. */
+  /** Once: the first report of how the call went is the attempt's. */
   private noteEnd(failure: Failure | null): void {
     const { attempt, upstreamId } = this.streaming;
     if (!this.noted) attempt.ended(failure, upstreamId());
     this.noted = true;
   }
 
-  /** A stream that was cut at its maximum still ends every choice; the last finish travels with the receipt. */
+  /** A stream that was cut at its maximum still ends every choice; the last finish is sent with the receipt. */
   private finishes(): Pick<Ended, "early" | "last"> {
     const { unfinished, last } = this.progress;
     if (last !== null) return { early: "", last };
@@ -215,7 +215,7 @@ export class StreamSession implements Progressing {
     return { early, last: { choice: final, reason: "length" } };
   }
 
-  /** Prints what a read brought; keeps back the last finish and the usage, which travel with the receipt. */
+  /** Prints what a read brought; keeps back the last finish and the usage, which are sent with the receipt. */
   private show(parts: readonly Part[]): string {
     const { progress, delivered } = this;
     const { frames } = this.stream;

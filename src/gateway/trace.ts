@@ -1,5 +1,5 @@
-// Where one request stands in its trace: ids, and the instants that no record has. Made where tracing is set up, and nowhere
-// else; its spans are made once, when the request is resolved (`src/tracing`).
+// The place of one request in its trace: ids, and the instants that no record has. Created only if tracing is set up; its spans are
+// created once, when the request is resolved (`src/tracing`).
 import { randomBytes } from "node:crypto";
 import { printTraceparent, type TraceContext } from "../domain/traceparent.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -7,9 +7,9 @@ import type { Clock } from "../lib/clock.ts";
 /** 16 hex digits, as W3C Trace Context has them. */
 export const newSpanId = (): string => randomBytes(8).toString("hex");
 
-/** Of one request: a span of its own, and one for each call to a provider. */
+/** One request: a span of its own, and one for each call to a provider. */
 export class RequestTrace {
-  /** Of the span of the whole request. */
+  /** Id of the span of the whole request. */
   readonly spanId = newSpanId();
   admittedAtMs: number | null = null;
   settlingAtMs: number | null = null;
@@ -18,7 +18,7 @@ export class RequestTrace {
   constructor(
     readonly begun: {
       traceId: string;
-      /** The caller's span; null where the trace begins here. */
+      /** The caller's span; null if the trace begins here. */
       parentId: string | null;
       sampled: boolean;
       receivedAtMs: number;
@@ -37,13 +37,13 @@ export class RequestTrace {
     this.settlingAtMs = this.clock.nowMs();
   }
 
-  /** Of the nth call to a provider, from 1. */
+  /** Span id of the nth call to a provider, from 1. */
   attemptId(n: number): string {
     while (this.attemptIds.length < n) this.attemptIds.push(newSpanId());
     return this.attemptIds[n - 1] ?? this.spanId;
   }
 
-  /** What a provider is told of the nth call, where its configuration says so. */
+  /** The header sent to a provider with the nth call, if its configuration says so. */
   traceparent(n: number): string {
     const context: TraceContext = {
       traceId: this.begun.traceId,

@@ -1,5 +1,5 @@
-// A request that failed before anything was delivered: the whole hold goes back, and the caller's key is free again
-// only with proof that no provider ran it (money.md §4, §8.7–8.8). Otherwise the refusal itself is kept under the key.
+// A request that failed before anything was delivered: the whole hold is returned, and the caller's key is free again only with
+// proof that no provider ran it (money.md §4, §8.7–8.8). Otherwise the refusal itself is stored under the key.
 import { refusalHeaders } from "../domain/error-body.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { Failure } from "../providers/failure.ts";
@@ -15,8 +15,8 @@ export interface Failed {
 }
 
 /**
- * What a bug between the two commits leaves behind: an exception of any kind while an answer is priced, printed or settled.
- * Nothing is charged on a guess, so the whole hold goes back. Throws the error where the hold is not ours to resolve.
+ * For a bug between the two commits: an exception of any kind while an answer is priced, printed or settled. Nothing is charged on
+ * a guess, so the whole hold is returned. Throws the error if the hold is not ours to resolve.
  */
 export async function rescueHold(hold: Hold, error: unknown, gateway: string): Promise<Failed> {
   if (!hold.openAfter(error)) throw error;

@@ -1,4 +1,4 @@
-// The line of a request is printed by hand: it is the same that the log itself would print.
+// The line of a request is printed by hand and must equal what the log itself would print.
 import { expect, test } from "bun:test";
 import { createLog } from "../lib/log.ts";
 import { AccessLog } from "./access-log.ts";

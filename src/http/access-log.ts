@@ -1,6 +1,6 @@
-// One compact line per request, without prompts, keys or bodies (S36); and the counters of what was answered. Calls that were
-// answered have their line whatever comes; probes that are answered well have none, which would be most lines of a quiet
-// gateway; all others together have a bounded number (`line-quota.ts`).
+// Writes one compact line per request, without prompts, keys or bodies (S36), and counts the answers. Answered calls always get a
+// line. Successful probes get none; they would be most lines of a quiet gateway. All other requests share a bounded number of lines
+// (`line-quota.ts`).
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -9,7 +9,7 @@ import type { HttpContext } from "./context.ts";
 import { LineQuota } from "./line-quota.ts";
 
 export class AccessLog {
-  /** Whether a line is written of each request, with its address. */
+  /** Whether a line is written for each request, with its address. */
   readonly on: boolean;
   private readonly quota = new LineQuota((leftOut) =>
     this.log.warn(
@@ -44,7 +44,7 @@ export class AccessLog {
       ((response.status === 200 && PROBES.has(path)) || !this.quota.takes(response.status, nowMs))
     )
       return;
-    // As the log's own lines are, printed here: all of these figures are known, and nothing among them is to be hidden.
+    // Printed here in the same form as the log's own lines: all of these figures are known, and none needs redaction.
     this.log.lines.write(
       `{"level":30,"time":"${printTime(nowMs)}","id":"${requestId}","method":"${request.method}"` +
         `,"path":${JSON.stringify(path)},"status":${response.status}` +
@@ -52,18 +52,18 @@ export class AccessLog {
     );
   }
 
-  /** Tells what was left out to the end. */
+  /** Reports what was left out until the end. */
   close(): void {
     this.quota.close();
   }
 }
 
-/** What balancers, containers and monitors ask every few seconds. */
+/** Paths that balancers, containers and monitors ask for every few seconds. */
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 const PATH_LENGTH_MAX = 100;
 
-/** Without the query, which may hold what is nobody's business. */
+/** The path without the query, which may be confidential. */
 function pathOf(url: string): string {
   const start = url.indexOf("/", 8);
   const path = url.slice(start, start + PATH_LENGTH_MAX);
@@ -71,7 +71,7 @@ function pathOf(url: string): string {
   return mark === -1 ? path : path.slice(0, mark);
 }
 
-/** Official clients count their retries in a header; without a key each of them is a new paid request. */
+/** Official clients count their retries in a header; without a key each retry is a new paid request. */
 function isUnkeyedRetry({ headers }: Request): boolean {
   const count = headers.get("x-stainless-retry-count");
   return count !== null && count !== "0" && !headers.has("idempotency-key");

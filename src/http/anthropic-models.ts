@@ -1,5 +1,5 @@
-// GET /v1/models as Anthropic's clients read it, who say so by `anthropic-version`: the models that answer messages, the
-// newest first, in pages. Windows and dates only; prices and routes are in OpenAI's form of the same list.
+// GET /v1/models in the form of Anthropic's clients, which send `anthropic-version`: the models that answer messages, newest first,
+// in pages. Windows and dates only; prices and routes are in OpenAI's form of the same list.
 import { printTime } from "../domain/print.ts";
 import type { Release } from "../domain/release.ts";
 import { clip, invalid, refuse, requireRange } from "../domain/read-value.ts";
@@ -16,7 +16,7 @@ const LIMIT = { default: 20, min: 1, max: 1000 };
 export const answersMessages = ({ release }: OfferedModel): boolean =>
   release.capabilities.embeddings !== true;
 
-/** One page of the list, as `limit`, `after_id` and `before_id` ask for it. Throws `Refusal` for what they cannot mean. */
+/** One page of the list, as selected by `limit`, `after_id` and `before_id`. Throws `Refusal` if they are not valid. */
 export function printAnthropicPage(models: readonly OfferedModel[], query: URLSearchParams): unknown {
   const all = models
     .filter(answersMessages)
@@ -30,7 +30,7 @@ export function printAnthropicPage(models: readonly OfferedModel[], query: URLSe
   };
 }
 
-/** Whole, as typed clients of the vendor's want it: what is theirs alone is null, and a model that is listed is served. */
+/** Complete, as the vendor's typed clients expect: members that only the vendor has are null, and a listed model is served. */
 export const printAnthropicModel = ({ model, createdAtMs, release }: OfferedModel): unknown => ({
   type: "model",
   id: model,
@@ -52,7 +52,7 @@ function pageOf(
   const limit = limitOf(query.get("limit"));
   const [after, before] = [query.get("after_id"), query.get("before_id")];
   if (after !== null && before !== null)
-    throw invalid(null, "before_id", "cannot stand beside `after_id`. Send one of them.");
+    throw invalid(null, "before_id", "cannot be combined with `after_id`. Send only one of them.");
   if (before !== null) {
     const end = placeOf(all, before, "before_id");
     const start = Math.max(0, end - limit);
@@ -72,5 +72,5 @@ function limitOf(text: string | null): number {
 function placeOf(all: readonly OfferedModel[], id: string, name: string): number {
   const place = all.findIndex(({ model }) => model === id);
   if (place !== -1) return place;
-  throw refuse("invalid_request", null, name, `names no model of this list: \`${clip(id)}\`.`);
+  throw refuse("invalid_request", null, name, `names a model that is not in this list: \`${clip(id)}\`.`);
 }

@@ -1,7 +1,6 @@
 // Reads a request's body within the limits, before any effect: media type and size first, then the bytes, counted
 // (wire.md §6, hardening.md 47–53). Bodies are never inflated.
 import { Refusal } from "../domain/refusals.ts";
-import { bodyPassed } from "./linger.ts";
 import { Pieces } from "./pieces.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import { networkOf } from "../lib/networks.ts";
@@ -36,8 +35,8 @@ export function checkJsonBody({ headers }: Request, limitBytes: number): void {
 }
 
 /**
- * The whole body; throws 415 or 413, 429 or 503 without room for it. The connection stays open, so that a client still
- * uploading can read the answer. Once it has been read to its end its room is free again.
+ * The whole body; throws 415 or 413, 429 or 503 without room for it. The server waits for the rest, so that a client
+ * still uploading can read the answer (`linger.ts`). Once it has been read to its end its room is free again.
  */
 export async function readJsonBody(request: Request, terms: BodyTerms): Promise<Uint8Array> {
   checkJsonBody(request, terms.limitBytes);
@@ -55,10 +54,7 @@ export async function readCheckedBody(request: Request, terms: BodyTerms): Promi
     terms.received?.();
     return body;
   } catch (error) {
-    room.release(); // nothing of it is kept while the rest passes
-    const refusal = error instanceof Refusal ? error : unreadable();
-    if (!(await bodyPassed(request))) refusal.headers["connection"] = "close";
-    throw refusal;
+    throw error instanceof Refusal ? error : unreadable();
   } finally {
     room.release();
   }

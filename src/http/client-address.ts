@@ -1,18 +1,18 @@
-// Who a request comes from when proxies stand in front: `X-Forwarded-For`, read from the right. Each proxy appends the
-// peer that it saw, so a hop counts only while the one that named it is trusted; what a client wrote itself stands to the
-// left of that and decides nothing (hardening.md 44).
+// Finds the client's address behind proxies: `X-Forwarded-For`, read from the right. Each proxy appends the peer that it saw, so a
+// hop counts only while the one that named it is trusted. What a client wrote itself is to the left of that and has no effect
+// (hardening.md 44).
 import { isIP } from "node:net";
 import { Networks } from "../lib/networks.ts";
 
 export class ClientAddress {
   private readonly trusted: Networks | null;
 
-  /** Without proxies the header is not read. */
+  /** Without proxies the header is ignored. */
   constructor(proxies: readonly string[]) {
     this.trusted = proxies.length === 0 ? null : new Networks(proxies);
   }
 
-  /** The nearest address that no trusted proxy has; the peer's where the header says nothing that can be read. */
+  /** The nearest address that is not a trusted proxy's; the peer's if the header is not readable. */
   of(peer: string | null, forwardedFor: string | null): string | null {
     if (this.trusted === null || peer === null || forwardedFor === null) return peer;
     let nearest = peer;
@@ -26,7 +26,7 @@ export class ClientAddress {
   }
 }
 
-/** Some proxies write a port behind the address, and brackets around IPv6. */
+/** Some proxies append a port to the address, and put brackets around IPv6. */
 function addressIn(hop: string): string | null {
   const [, bracketed, dotted] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(hop) ?? [];
   const address = (bracketed ?? dotted ?? hop).toLowerCase();

@@ -1,23 +1,26 @@
-// One HTTP exchange as handlers see it.
+// One HTTP exchange, as handlers see it.
 
 export interface HttpContext {
   request: Request;
-  /** Ours, `req_…`; on every response as `x-request-id`. */
+  /** Our id, `req_…`; on every response as `x-request-id`. */
   requestId: string;
   /** Wall clock at arrival, milliseconds. */
   receivedAtMs: number;
-  /** Path with slashes folded, still percent-encoded. */
+  /** The path with repeated slashes folded, still percent-encoded. */
   path: string;
-  /** What follows the pattern's `*`, percent-decoded once; "" for exact paths. */
+  /** What matched the pattern's `*`, percent-decoded once; "" for exact paths. */
   rest: string;
   query: URLSearchParams;
-  /** The peer's address as the socket says it. */
+  /** The peer's address as the socket reports it. */
   peer: string | null;
-  /** The client's: what trusted proxies say of it, else the peer's. */
+  /** The client's address: as reported by trusted proxies, else the peer's. */
   address: string | null;
-  /** Seconds of silence after which the socket is closed, until the answer is handed over; 0 = never. */
+  /** Seconds of silence after which the socket is closed, until the answer is handed over; 0: never. */
   setIdleTimeout(this: void, seconds: number): void;
-  /** The answer goes on when it is handed over, with so many seconds of silence; what is returned is told of its end. */
+  /**
+   * Called when the answer is handed over: from then on `seconds` of silence close the socket. The returned function is called at
+   * its end.
+   */
   sending(this: void, seconds: number): () => void;
 }
 

@@ -1,10 +1,9 @@
-// Cross-origin requests: off unless `cors.origins` names origins; then `/v1` answers preflights without a key
-// (wire.md §6).
+// Cross-origin requests: off unless `cors.origins` names origins; then `/v1` answers preflights without a key (wire.md §6).
 import { CREDENTIAL_HEADERS, type ShownIn } from "../domain/credential.ts";
 
 /**
- * Beside those in which the surfaces and the free endpoints of `/v1` take a key: what clients send in a browser, whether anybody here
- * reads it or not. Firefox and Safari ask for `user-agent`, too, which most SDKs set; one name that is missing fails the whole call.
+ * Headers that clients send in a browser, whether we read them or not, in addition to those that carry a key. Firefox and Safari
+ * also ask for `user-agent`, which most SDKs set; one missing name fails the whole call.
  */
 const ALLOWED_HEADERS = [
   "content-type, idempotency-key, last-event-id, user-agent, traceparent, tracestate, x-client-request-id",
@@ -34,7 +33,7 @@ export class Cors {
     this.allowedHeaders = [...shown, ALLOWED_HEADERS].join(", ");
   }
 
-  /** Whether a browser asks by this OPTIONS, for a page of an allowed origin. */
+  /** Whether this OPTIONS is a browser's preflight for a page of an allowed origin. */
   isPreflight(request: Request): boolean {
     return request.headers.has("access-control-request-method") && this.allows(request);
   }
@@ -50,7 +49,7 @@ export class Cors {
     return new Response(null, { status: 204, headers });
   }
 
-  /** Opens an answer to an allowed origin; a cache in between is told that to another one it would not be open. */
+  /** Grants an allowed origin access to an answer, and tells caches that the grant depends on the origin. */
   expose(request: Request, response: Response): void {
     if (!this.isOpenPlace(request)) return;
     response.headers.append("vary", "origin");
@@ -64,10 +63,10 @@ export class Cors {
     return origin !== null && this.origins.includes(origin) && this.isOpenPlace(request);
   }
 
-  /** Whether any origin is let in there. */
+  /** Whether any origin is admitted at this path. */
   private isOpenPlace(request: Request): boolean {
     if (this.origins.length === 0) return false;
-    // Of an odd Host it is no address: the door refuses it, and nothing is opened.
+    // An odd Host makes the URL invalid: the door refuses it, and nothing is granted.
     return URL.parse(request.url)?.pathname.startsWith("/v1/") ?? false;
   }
 }

@@ -1,4 +1,5 @@
-// How many tokens a prompt has, on the surfaces whose clients ask: bytes in, a number out. What is counted is `gateway/count-tokens`.
+// How many tokens a prompt has, on the surfaces whose clients ask: bytes in, a number out. `gateway/count-tokens` does the
+// counting.
 import { isJsonObject } from "../domain/read-value.ts";
 import { type CountTokensPorts, PromptCounts } from "../gateway/count-tokens.ts";
 import type { Format } from "../gateway/formats/format.ts";
@@ -9,7 +10,7 @@ import { type QuestionPorts, questionOf } from "./question.ts";
 import { unkeptHeaders, withIds } from "./reply.ts";
 
 interface CountedSurface {
-  /** Reads what is counted, and prints refusals. */
+  /** Reads the request to count, and prints refusals. */
   format: Format;
   print: (tokens: number) => string;
 }
@@ -30,7 +31,7 @@ const COUNTED: readonly CountedSurface[] = [
   },
 ];
 
-/** By path; what may be counted at once, they share. */
+/** The counting endpoints by path; they share the limit of concurrent counts. */
 export function tokenCounts(
   ports: QuestionPorts & { complete: CountTokensPorts },
 ): { path: string; format: Format; handler: Handler }[] {

@@ -1,5 +1,5 @@
-// Serves the dashboard's files: hashed ones for ever, the page itself and what it begins with never without asking, both gzipped and behind a
-// Content-Security-Policy that lets nothing run or load that we did not ship.
+// Serves the dashboard's files: hashed ones cached for ever, the page and its first files revalidated each time. All are gzipped
+// and behind a Content-Security-Policy that lets nothing run or load that we did not ship.
 import { Refusal } from "../domain/refusals.ts";
 import type { Handler, HttpContext } from "./context.ts";
 import { buildingPage, wantsPage } from "./plain-page.ts";
@@ -35,11 +35,11 @@ const PAGE_HEADERS = {
   "x-frame-options": "DENY",
 };
 
-/** Its content is in its name; a file of another name is another one in each version. */
+/** A name with a content hash; any other name may have different content in each version. */
 const HASHED = /-[0-9a-z]{8}\.\w+$/;
 const FOR_EVER = "public, max-age=31536000, immutable";
 
-/** Addresses that answer with the page; the page's own router does the rest. */
+/** Paths that return the page; the page's own router does the rest. */
 const PAGES = [
   "/",
   "/sign-in",
@@ -54,10 +54,10 @@ const PAGES = [
 
 const SOON_MS = 400;
 
-/** A page that is asked for while it is built gets a page that says so. */
+/** A browser that asks for a page during the build gets a page that says so. */
 export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route[] {
   const get = { methods: ["GET"], door: "public" } as const;
-  // A program and a file wait for the build, however long the machine takes for it; a browser is told what goes on.
+  // Programs and files wait for the build, however long it takes; a browser is told what is happening.
   const built = (context: HttpContext): Promise<Assets> => {
     context.setIdleTimeout(0);
     return ports.assets();
@@ -80,7 +80,7 @@ export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route
   ];
 }
 
-/** Null when it takes longer than somebody looks at an empty window without wondering. */
+/** Null if it takes longer than a person looks at an empty window without wondering. */
 const soon = (assets: Promise<Assets>): Promise<Assets | null> =>
   Promise.race([assets, Bun.sleep(SOON_MS).then(() => null)]);
 

@@ -1,5 +1,5 @@
-// POST /device/code and /device/token: the two calls of a terminal that logs in (RFC 8628). Anybody may make them; without
-// an operator's approval they give nothing. Answers that the RFC names come in its shape, all others in our envelope.
+// POST /device/code and /device/token: the two calls of a terminal that logs in (RFC 8628). Anybody may make them; without an
+// operator's approval they give nothing. Answers that the RFC defines have its shape, all others our envelope.
 import {
   type DeviceCodeJson,
   deviceCodeInput,
@@ -19,7 +19,7 @@ const BODY_BYTES = 4 * 1024;
 
 type Step = "code" | "token";
 
-/** Throws `Refusal` for bodies and fields; what RFC 8628 names is an answer of status 400 in its shape. */
+/** Throws `Refusal` for invalid bodies and fields; errors that RFC 8628 defines are answers of status 400 in its shape. */
 export function deviceHandlers(
   devices: Pick<Devices, "ask" | "fetch">,
   uploads: Uploads,

@@ -16,7 +16,7 @@ import { readRequest } from "../registry/requests.ts";
 
 export interface GenerationPorts {
   ledger: Reader;
-  /** A refused or replayed request by its id; null when the request log does not know it. */
+  /** A refused or replayed request by its id; null if the request log does not have it. */
   heldNothing(requestId: string): Promise<HeldNothingJson | null>;
 }
 
@@ -38,7 +38,7 @@ async function printed(on: GenerationPorts, key: KeyRecord, id: string | null): 
   throw notFound("id");
 }
 
-/** A request of this key, by its request id or completion id. Throws `Refusal` for those of others, too. */
+/** A request of this key, by its request id or completion id. Throws `Refusal` also for other keys' requests. */
 export async function ownRequest(
   ledger: Reader,
   key: KeyRecord,
@@ -60,11 +60,11 @@ function requestIdOf(given: string | null): string | null {
 const notFound = (param: string | null): Refusal =>
   new Refusal(
     "generation_not_found",
-    "There is no such request of this key. Send the x-request-id or the completion id of one.",
+    "This key made no such request. Send the x-request-id or the completion id of one that it made.",
     { param },
   );
 
-/** A request that held nothing has no usage and no receipt: what it asked for, and why it was turned away. */
+/** A request that held nothing has no usage and no receipt: prints what it asked for, and why it was refused. */
 function printHeldNothing({ id, key: _key, org: _org, received_at, ...told }: HeldNothingJson): string {
   return JSON.stringify({ object: "generation", id, created_at: received_at, ...told, usage: null });
 }

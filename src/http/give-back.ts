@@ -1,4 +1,4 @@
-/** At once: what of a body is not needed any more must not stay in memory until the collector comes. */
+/** Frees a body's memory at once instead of waiting for the garbage collector. */
 export function giveBack({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }

@@ -1,4 +1,4 @@
-// GET /healthz, /readyz and /metrics (interfaces.md §5). `/healthz` says nothing but that the process answers.
+// GET /healthz, /readyz and /metrics (interfaces.md §5). `/healthz` says only that the process answers.
 import { authorizationOf } from "../domain/credential.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { bearerOf } from "../registry/bearer.ts";
@@ -11,7 +11,7 @@ import type { ManagementKeyDoor } from "../registry/management-keys.ts";
 
 export const healthz: Handler = (context) => replyJson(context, { status: "ok" });
 
-/** 200 while requests are wanted; 503 while the store is away, and from when the gateway is told to stop. */
+/** 200 while requests are wanted; 503 while the store is away, and once the gateway is told to stop. */
 export const readyz =
   (ports: { ledger: Pick<Ledger, "ready">; leaving(): boolean }): Handler =>
   (context) => {
@@ -24,7 +24,7 @@ export const readyz =
     return replyJson(context, { status: "ready" });
   };
 
-/** Proxies write these: then it is not the peer who asks, whether the setting that names proxies says so or not. */
+/** Proxies set these headers: their request is not the peer's own, whether or not the setting names the proxy. */
 const OF_PROXIES = [
   "x-forwarded-for",
   "x-forwarded-host",
@@ -35,7 +35,7 @@ const OF_PROXIES = [
 ];
 const LOOPBACK = new Set(["127.0.0.1", "::1", "::ffff:127.0.0.1"]);
 
-/** Prometheus text; from loopback, or with a management key (S34). */
+/** Prometheus text; for loopback, or with a management key (S34). */
 export const metrics =
   (ports: { metrics: Metrics; managementKeys: ManagementKeyDoor }): Handler =>
   async (context) => {
@@ -56,7 +56,7 @@ export const metrics =
   };
 
 async function mayRead({ address, peer, request }: HttpContext, keys: ManagementKeyDoor): Promise<boolean> {
-  // Neither a proxy on this machine nor what one elsewhere says of its client is enough.
+  // A proxy on this machine does not count as loopback, nor does what one elsewhere says of its client.
   const passedOn = OF_PROXIES.some((name) => request.headers.has(name));
   if (!passedOn && [peer, address].every((one) => one !== null && LOOPBACK.has(one))) return true;
   const key = parseManagementKey(bearerOf(authorizationOf(request.headers)));

@@ -1,12 +1,12 @@
-// The free endpoints of an inference key (wire.md §5): the key is read from the store at each call, never cached, and
-// works while its limit blocks paid calls.
+// The free endpoints of an inference key (wire.md §5): the key is read from the store at each call, never cached, and works while
+// its limit blocks paid calls.
 import { authorizationOf, type ShownIn } from "../domain/credential.ts";
 import { credentialOf } from "../gateway/credential.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { Handler, HttpContext } from "./context.ts";
 import { authenticateKey, type KeyRecord } from "../registry/api-keys.ts";
 
-/** A handler that is called with the caller's key, shown in the header of most clients; 401 otherwise. */
+/** Calls the handler with the caller's key, from the header that most clients use; 401 without one. */
 export function withKey(
   ledger: Reader,
   handler: (context: HttpContext, key: KeyRecord) => Response | Promise<Response>,

@@ -1,4 +1,4 @@
-// A large answer on its way: sent as fast as its client reads, and its room given back when it has gone, or the client has.
+// Sends a large answer as fast as its client reads, and gives its room back when it has been sent or the client has left.
 import type { Room } from "../limits/byte-rooms.ts";
 
 const PIECE_BYTES = 256 * 1024;
@@ -7,7 +7,7 @@ interface Sending {
   room: Room;
   /** Aborts when the client's socket closes. */
   client: AbortSignal;
-  /** Told when the last piece has been taken. */
+  /** Called when the last piece has been taken. */
   sent: (() => void) | undefined;
 }
 
@@ -17,7 +17,7 @@ export function largeAnswer(
   { room, client, sent }: Sending,
 ): AsyncIterable<Uint8Array> {
   const release = (): void => room.release();
-  // A client that has gone before the first piece is pulled would leave it taken.
+  // Otherwise a client that left before the first pull would leave the room taken.
   if (client.aborted) release();
   else client.addEventListener("abort", release, { once: true });
   return pieces(typeof body === "string" ? Buffer.from(body) : body, { room, sent });

@@ -1,30 +1,28 @@
-// An answer that comes before its request's body has ended. The parser below us closes a connection that is not kept open as soon as
-// it is answered, and a system that still gets bytes then resets it: the client, or the proxy before it, would never read why. What
-// comes in chunks costs the parser time for each of them, however small, so that the connection ends where they go on behind an answer.
+// Answers that come before their request's body has ended. The HTTP parser below us closes a connection that is not kept alive as
+// soon as it is answered, and a system that still receives bytes then resets it, so that the client, or its proxy, never reads the
+// answer. Chunks cost the parser time each, however small, so a connection ends if chunks continue after an answer.
 import { giveBack } from "./give-back.ts";
 import { tooManyPieces } from "./pieces.ts";
 
-/** For how long the rest of such a body is taken, milliseconds: as long as a whole one may take. */
+/** For how long the rest of such a body is read, milliseconds: as long as a whole body may take. */
 const LINGER_MS = 30_000;
-/** What does not come for so long is not coming before the answer. */
+/** After this much silence the rest is not expected before the answer. */
 const SILENCE_MS = 2_000;
 
 const CLOSES = /(?:^|,)\s*close\s*(?:,|$)/i;
 
-/** Of a body that nobody reads; each of them takes a microsecond. */
+/** For a body that is discarded; each piece takes a microsecond. */
 const FREE_PIECES = 1_024;
 
 export const isChunked = ({ headers }: Request): boolean => headers.has("transfer-encoding");
 
 /**
- * Resolves when an answer can be sent so that it arrives: where the connection ends with it, or the body comes in chunks, behind the
- * body, which is read and forgotten; else at once, for the parser drops the rest. False: chunks of it are still to come, so that the
- * connection has to end with the answer. Never rejects.
+ * Resolves when an answer can be sent so that it arrives. If the connection ends with the answer, or the body comes in chunks, that
+ * is after the body, which is read and discarded; otherwise at once, because the parser drops the rest. False: chunks are still to
+ * come, so the connection must end with the answer. Never rejects.
  */
-export async function bodyPassed(request: Request): Promise<boolean> {
-  const { headers, bodyUsed, body } = request;
-  const chunked = isChunked(request);
-  if (body === null) return !chunked; // that of a GET is not shown to us
+export async function bodyPassed({ headers, bodyUsed, body }: Request, chunked: boolean): Promise<boolean> {
+  if (body === null) return !chunked; // Bun does not expose the body of a GET
   if (body.locked) return true; // read whole
   const passes = chunked || CLOSES.test(headers.get("connection") ?? "");
   if (!passes && !bodyUsed) return true;
@@ -34,17 +32,17 @@ export async function bodyPassed(request: Request): Promise<boolean> {
     if (!ended) await reader.cancel();
     return ended || !chunked;
   } catch {
-    return true; // the client broke it off, and reads no answer
+    return true; // the client aborted, and reads no answer
   }
 }
 
-/** False: not within its time, or in too many pieces. Rejects when the client breaks it off. */
+/** False if it did not end in time, or came in too many pieces. Rejects if the client aborts. */
 async function readToEnd(reader: BodyReader): Promise<boolean> {
   const until = performance.now() + LINGER_MS;
   let silent = false;
   const silence = setTimeout(() => {
     silent = true;
-    void reader.cancel().catch(() => undefined); // a read tells what broke it
+    void reader.cancel().catch(() => undefined); // a read reports what broke it
   }, SILENCE_MS);
   let [count, bytes] = [0, 0];
   try {

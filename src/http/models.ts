@@ -1,6 +1,6 @@
-// GET /v1/models and /v1/models/{id} (specification 4, wire.md §5): the models this key may use, closed ones with their
-// state. Prices as published; what OpenRouter's clients look for stands beside: rates per token, modalities, limits. Who
-// sends `anthropic-version` gets Anthropic's form.
+// GET /v1/models and /v1/models/{id} (specification 4, wire.md §5): the models this key may use, closed ones with their state.
+// Prices as published, together with what OpenRouter's clients look for: rates per token, modalities, limits. Clients that send
+// `anthropic-version` get Anthropic's form.
 import { modelNotFound } from "../releases/closed-refusal.ts";
 import { allows } from "../domain/allowed-models.ts";
 import { NO_CAPABILITIES } from "../domain/capabilities.ts";
@@ -59,7 +59,7 @@ export const model = (ports: ModelsPorts): Handler =>
 
 type PrintModels = (open: readonly ListedModel[], asked: Pick<HttpContext, "query" | "rest">) => unknown;
 
-/** Each in its own words, refusals included; Anthropic's clients may put the key where they do. */
+/** Each form in its own words, refusals included; Anthropic's clients may send the key in their own header. */
 function inEitherForm(ports: ModelsPorts, print: { openAi: PrintModels; anthropic: PrintModels }): Handler {
   const answer = (words: PrintModels, shownIn: ShownIn): Handler =>
     withKey(
@@ -92,8 +92,8 @@ function firstOf({ model: id, routes: [first] }: ListedModel): Release {
 }
 
 /**
- * Standard keys see standard models; research keys those that an active entitlement names (S38); either of those that it may
- * use, with what it puts out.
+ * Standard keys see standard models, research keys those that an active entitlement names (S38); in both cases only the ones that
+ * the key may use, with the key's output maximum.
  */
 async function modelsOf({ ledger, routeTable }: ModelsPorts, key: KeyRecord): Promise<ListedModel[]> {
   const entitlements = key.scope === "research" ? await activeEntitlements(ledger, key.organizationId) : [];
@@ -147,7 +147,7 @@ function wireModel(listed: ListedModel): unknown {
   };
 }
 
-/** What goes in and comes out, in OpenRouter's words. */
+/** Input and output modalities, in OpenRouter's terms. */
 function architectureOf({ capabilities, tokenizer }: Release): unknown {
   const input = ["text", ...(capabilities.images ? ["image"] : []), ...(capabilities.files ? ["file"] : [])];
   const output = capabilities.embeddings ? ["embeddings"] : ["text"];
@@ -189,13 +189,13 @@ function wirePricing({ publishedPrice, price }: Release): unknown {
   };
 }
 
-/** A rate per million tokens as a rate per token: the same digits, six places to the right. */
+/** Converts a rate per million tokens to a rate per token: the same digits, six places to the right. */
 function perToken(perMillion: string): string {
   const digits = String(parseUsd(perMillion) ?? 0n).padStart(16, "0");
   return `${digits.slice(0, -15)}.${digits.slice(-15)}`.replace(/\.?0+$/, "");
 }
 
-/** Fields that change what is sent to a provider, where the release has a use for them. */
+/** Fields that change what is sent to a provider, if the release has a use for them. */
 function supportedParameters({ capabilities, reasoning }: Release): string[] {
   if (capabilities.embeddings) return EMBEDDINGS_FIELDS;
   return LISTED.filter(([name, { needs, beside }]) => {
@@ -206,7 +206,7 @@ function supportedParameters({ capabilities, reasoning }: Release): string[] {
   }).map(([name]) => name);
 }
 
-/** Of /v1/embeddings, beside the model. */
+/** Fields of /v1/embeddings, other than the model. */
 const EMBEDDINGS_FIELDS = ["input", "encoding_format", "dimensions", "user"];
 const LAST = 1000;
 const LISTED = REQUEST_FIELDS.filter(([, { unlisted }]) => unlisted !== true).toSorted(

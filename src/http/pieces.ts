@@ -1,33 +1,34 @@
-// A body as it arrives. Each chunk of the sender's framing, a byte perhaps, comes as an array of its own that weighs hundreds of
-// bytes and takes a turn to read: small ones are gathered into buffers, and too many of them end the connection (hardening.md §1).
+// Collects a body as it arrives. Each chunk of the sender's framing, perhaps one byte, arrives as an array of its own that weighs
+// hundreds of bytes and takes a turn to read. Small ones are copied into shared buffers, and too many of them end the connection
+// (hardening.md §1).
 import { Refusal } from "../domain/refusals.ts";
 import { giveBack } from "./give-back.ts";
 
-/** Of a body that is read. */
+/** For a body that is read. */
 const FREE_PIECES = 8_192;
-/** And one more for so many bytes: who sends larger ones is never told of them. */
+/** One more piece is allowed for every so many bytes: senders of larger pieces never reach the limit. */
 const BYTES_A_PIECE = 64;
 
-/** From here on a piece is kept as it came. */
+/** Pieces of at least this size are kept as they came. */
 const LARGE_PIECE_BYTES = 4 * 1024;
-/** Of a buffer for small ones: the first, and each twice the former up to the last. */
+/** Sizes of the buffers for small pieces: the first, then each twice the last one up to the maximum. */
 const FIRST_BUFFER_BYTES = 1024;
 const LAST_BUFFER_BYTES = 64 * 1024;
 
-/** Whether so many pieces are too many for what they hold, bytes. */
+/** Whether this many pieces are too many for the bytes that they hold. */
 export const tooManyPieces = (count: number, bytes: number, free = FREE_PIECES): boolean =>
   count > free + bytes / BYTES_A_PIECE;
 
-/** What was read of one body so far. */
+/** The pieces of one body read so far. */
 export class Pieces {
-  /** Of all that came, bytes. */
+  /** Total bytes received. */
   size = 0;
   private count = 0;
   private readonly kept: Uint8Array[] = [];
   private buffer = new Uint8Array(0);
   private used = 0;
 
-  /** Throws `Refusal` 400 where there are too many for what they hold. */
+  /** Throws `Refusal` 400 if there are too many pieces for the bytes that they hold. */
   add(piece: Uint8Array): void {
     this.size += piece.byteLength;
     this.count += 1;
@@ -37,14 +38,14 @@ export class Pieces {
     this.kept.push(piece);
   }
 
-  /** All of it in one; `giveBack` leaves it alone. */
+  /** The whole body in one array, which `giveBack` does not free. */
   whole(): Uint8Array {
     this.closeBuffer();
     const only = this.kept.length === 1 ? this.kept.pop() : undefined;
     return only ?? Buffer.concat(this.kept, this.size);
   }
 
-  /** Nothing of the pieces is in memory any more. */
+  /** Frees the memory of the pieces. */
   giveBack(): void {
     this.closeBuffer();
     for (const piece of this.kept.splice(0)) giveBack(piece);
@@ -70,5 +71,5 @@ export class Pieces {
 const tooTiny = (): Refusal =>
   new Refusal(
     "invalid_request",
-    `The body came in too many tiny chunks. Send chunks of ${BYTES_A_PIECE} bytes and more, or a Content-Length.`,
+    `The body came in too many tiny chunks. Send chunks of ${BYTES_A_PIECE} bytes or more, or a Content-Length.`,
   );

@@ -1,14 +1,14 @@
-// Small pages for a browser where the dashboard has none: while it is built, and where nothing is. They load nothing, and
-// whoever calls an API gets JSON as ever.
+// Small pages for a browser where the dashboard has none: while it is built, and for unknown addresses. They load nothing, and API
+// clients still get JSON.
 import { createHash } from "node:crypto";
 import type { Refusal } from "../domain/refusals.ts";
 import type { HttpContext } from "./context.ts";
 
-/** A browser that opens an address says so; clients of an API take anything, or JSON. */
+/** A browser that opens an address asks for HTML; API clients accept anything, or JSON. */
 export const wantsPage = ({ method, headers }: Request): boolean =>
   (method === "GET" || method === "HEAD") && /\btext\/html\b/.test(headers.get("accept") ?? "");
 
-/** Sooner than the refresh by header, and with what stands behind the `#` of a link in every browser. */
+/** Faster than the refresh header, and keeps the part after a link's `#` in every browser. */
 const RELOAD = "setTimeout(() => location.reload(), 1000)";
 const RELOAD_DIGEST = createHash("sha256").update(RELOAD).digest("base64");
 
@@ -19,7 +19,7 @@ h1{font-size:1.25rem;margin:0 0 .5rem}
 p{margin:.5rem 0;overflow-wrap:anywhere}
 small{opacity:.7}`;
 
-/** The dashboard is not ready; this page asks for it again by itself, with scripts or without. */
+/** The dashboard is not ready; this page reloads by itself, with scripts or without. */
 export const buildingPage = ({ requestId }: Pick<HttpContext, "requestId">): Response =>
   pageOf(
     {
@@ -31,7 +31,7 @@ which takes some seconds, once for each version.</p><p>This page shows it as soo
     { status: 503, headers: { refresh: "2", "retry-after": "1", "x-request-id": requestId } },
   );
 
-/** A refusal for whoever opened an address by hand: what it says, and the way to the dashboard. */
+/** A refusal for a person who opened an address by hand: its message, and a link to the dashboard. */
 export const refusalPage = (requestId: string, { status, message, code }: Refusal): Response =>
   pageOf(
     {

@@ -1,5 +1,5 @@
-// A free question about a call — what it would hold, how many tokens it has — as the gateway reads the call itself: its body and
-// its proof, and nothing by which an answer would be kept, resumed or traced.
+// A free question about a call (what it would hold, how many tokens it has), as the gateway reads the call itself: its body and its
+// credential, and nothing that would store, resume or trace an answer.
 import { authorizationOf } from "../domain/credential.ts";
 import type { Format } from "../gateway/formats/format.ts";
 import type { Incoming } from "../gateway/incoming.ts";
@@ -12,7 +12,7 @@ export interface QuestionPorts {
   bodyBytes: number;
 }
 
-/** The question as it came over HTTP. Throws `Refusal` 401 where two keys are shown. */
+/** The question as it came over HTTP. Throws `Refusal` 401 for two different keys. */
 export function questionOf(
   format: Format,
   { request, requestId, receivedAtMs }: HttpContext,

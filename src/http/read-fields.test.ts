@@ -1,5 +1,5 @@
-// What a caller hears about fields that do not fit, above all of callers of another version: pages and programs that were
-// there before the gateway was updated leave out what is new, and send what is gone.
+// What a caller is told about invalid fields, above all callers of another version: pages and programs from before an update of the
+// gateway leave out what is new, and send what is gone.
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { version } from "../api/shapes/fields.ts";

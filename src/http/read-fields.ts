@@ -1,9 +1,9 @@
-// Reads what arrived into a schema's fields, for the operator API and the dashboard's.
+// Reads what arrived into a schema's fields, for the operator API and the dashboard's API.
 import type { z } from "zod";
 import { counted } from "../domain/counted.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 
-/** The value as its schema reads it. Throws `Refusal` with the first offending field; an unknown field is one. */
+/** The value as its schema reads it. Throws `Refusal` for the first offending field; an unknown field is one. */
 export function readFields<Schema extends z.ZodObject>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value, { error: inWords });
   if (result.success) return result.data;
@@ -20,7 +20,7 @@ export function readFields<Schema extends z.ZodObject>(schema: Schema, value: un
   });
 }
 
-/** What does not fit and what would, where a schema has no words of its own: they follow the field's name. */
+/** Describes what does not fit and what would, if a schema has no message of its own; follows the field's name. */
 const inWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === "invalid_type")
     return issue.input === undefined ? "is required" : `must be ${TYPES[issue.expected] ?? issue.expected}`;

@@ -1,5 +1,5 @@
-// GET /v1/receipts/{request_id}: the signed receipt of a request of the same key, and GET /.well-known/jwks.json: the
-// public key that verifies it, offline and for good.
+// GET /v1/receipts/{request_id}: the signed receipt of a request of the same key. GET /.well-known/jwks.json: the public key that
+// verifies it, offline and permanently.
 import { type ReceiptPorts, type ReceiptSigner, signedReceiptOf } from "../gateway/signed-receipt.ts";
 import type { Handler } from "./context.ts";
 import { ownRequest } from "./generation.ts";
@@ -12,7 +12,7 @@ export const receipts = (on: ReceiptPorts): Handler =>
     return replyJson(context, await signedReceiptOf(on, record));
   });
 
-/** Public: whoever holds a receipt may verify it. */
+/** Public: anybody who has a receipt may verify it. */
 export const jwks =
   (signer: ReceiptSigner): Handler =>
   async (context) =>

@@ -1,11 +1,11 @@
-// A change sent twice acts once: the answer to an `Idempotency-Key` is kept for a day, without its secrets, and belongs to
-// one person, or one management key, and one route.
+// Makes a change that is sent twice act once: the answer to an `Idempotency-Key` is stored for a day, without its secrets, for one
+// person or management key and one route.
 import { createHash } from "node:crypto";
 import type { People } from "../people/people.ts";
 import { Refusal } from "../domain/refusals.ts";
 
 const KEY = /^[\x21-\x7e]{8,200}$/;
-/** Fields that leave once (hardening.md S28). */
+/** Fields that are sent only once (hardening.md S28). */
 const SECRETS = ["secret", "link"];
 /** How long a second click waits for the first one's answer. */
 const WAIT_MS = 10_000;
@@ -22,13 +22,13 @@ interface Form {
 
 interface Answer {
   text: string;
-  /** Of an earlier form under this key; without what leaves once. */
+  /** Whether the answer is that of an earlier form under this key, without the fields that are sent only once. */
   replayed: boolean;
 }
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
-/** The answer of `work`, or the kept one of an earlier form under the same key. Failures are not kept. */
+/** Returns the answer of `work`, or the stored one of an earlier form under the same key. Failures are not stored. */
 export async function once(
   { answers }: Pick<People, "answers">,
   { by, target, key, body }: Form,
@@ -36,9 +36,13 @@ export async function once(
 ): Promise<Answer> {
   if (key === null) return { text: await work(), replayed: false };
   if (!KEY.test(key))
-    throw new Refusal("invalid_idempotency_key", "Idempotency-Key takes 8 to 200 visible ASCII characters.", {
-      param: "Idempotency-Key",
-    });
+    throw new Refusal(
+      "invalid_idempotency_key",
+      "Idempotency-Key must have 8 to 200 visible ASCII characters.",
+      {
+        param: "Idempotency-Key",
+      },
+    );
   const place = digestOf(JSON.stringify([by, target, key]));
   const fingerprint = digestOf(body);
   for (let waitedMs = 0; waitedMs <= WAIT_MS; waitedMs += ASK_MS) {
@@ -49,12 +53,12 @@ export async function once(
     if (claimed.answer !== null) return { text: whole(claimed.answer), replayed: true };
     await Bun.sleep(ASK_MS);
   }
-  throw new Refusal("idempotency_in_progress", "The same form is still being worked on. Wait a moment.", {
+  throw new Refusal("idempotency_in_progress", "The same request is still running. Wait a moment.", {
     retryAfterMs: 1000,
   });
 }
 
-/** The kept answer; a damaged one is refused, and what it answered is not done again. */
+/** Returns the stored answer. A damaged one is refused, and its change is not made again. */
 function whole(answer: string): string {
   try {
     JSON.parse(answer);
@@ -62,7 +66,7 @@ function whole(answer: string): string {
   } catch {
     throw new Refusal(
       "idempotency_result_not_retained",
-      "What this Idempotency-Key asked for was done, but its kept answer is damaged. Look at what is there before you send it again with a new key.",
+      "The request with this Idempotency-Key was carried out, but its stored answer is damaged. Check what it did before you send it again with a new key.",
       { param: "Idempotency-Key" },
     );
   }

@@ -1,5 +1,5 @@
-// The one place where a result becomes a response, and a refusal an error body (specification 7: every error carries
-// the request id). Upstream headers are never copied.
+// The one place where a result becomes a response, and a refusal an error body (specification 7: every error carries the request
+// id). Upstream headers are never copied.
 import { refusalHeaders } from "../domain/error-body.ts";
 import { chatCompletions } from "../gateway/formats/chat-completions/chat-completions.ts";
 import type { Format } from "../gateway/formats/format.ts";
@@ -10,7 +10,7 @@ import type { HttpContext } from "./context.ts";
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
-/** Of a JSON answer that nobody may keep. */
+/** Headers of a JSON answer that must not be cached. */
 export const unkeptHeaders = (requestId: string): Record<string, string> => ({
   ...JSON_HEADERS,
   "cache-control": "no-store",
@@ -21,14 +21,14 @@ export const unkeptHeaders = (requestId: string): Record<string, string> => ({
 export const replyJson = (context: HttpContext, value: unknown): Response =>
   replyPrinted(context, JSON.stringify(value));
 
-/** The same of one that is JSON text already. */
+/** The same for an answer that is already JSON text. */
 export const replyPrinted = ({ requestId }: Pick<HttpContext, "requestId">, json: string): Response =>
   new Response(json, { headers: unkeptHeaders(requestId) });
 
-/** What an error answer needs of a surface. What is no surface speaks like chat completions. */
+/** The parts of a surface that an error answer needs. Paths outside surfaces use chat completions' form. */
 export type ErrorFormat = Pick<Format, "printError" | "idHeader" | "clientHeader">;
 
-/** Adds those by which a request is found again to an answer's own headers, which nobody else holds. */
+/** Adds the ids by which a request can be found again to an answer's own headers, an object that nobody else uses. */
 export function withIds(
   headers: Record<string, string>,
   { idHeader }: ErrorFormat,
@@ -77,7 +77,7 @@ export function replyOperatorRefusal(requestId: string, refusal: OperatorRefusal
   });
 }
 
-/** What was thrown, as a refusal: a bug becomes 500 without a word about its cause. */
+/** Converts a thrown value to a refusal: a bug becomes 500 without revealing its cause. */
 export function refusalFrom(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof UnreadableRecord)

@@ -1,11 +1,11 @@
-// What the request log keeps of a request that held nothing. Only of callers who showed a valid key: strangers leave no rows.
+// What the request log stores of a request that held nothing. Only for callers with a valid key: strangers leave no rows.
 import type { Credential } from "../domain/credential.ts";
 import type { RequestLogEntry } from "../domain/request-log.ts";
 import type { Refusal } from "../domain/refusals.ts";
 import type { Completion } from "../gateway/complete.ts";
 import { credentialOf } from "../gateway/credential.ts";
 
-/** Of a key that can be valid: a longer one is refused, and found by its beginning. */
+/** The longest key that can be valid; a longer one is refused, and recorded by its beginning. */
 const KEY_LENGTH_MAX = 200;
 const DETAILS_LENGTH_MAX = 1000;
 
@@ -13,11 +13,11 @@ interface Met {
   context: { request: Pick<Request, "headers">; requestId: string; receivedAtMs: number };
   authorization: string | Credential | null;
   surface: string;
-  /** How long its caller waited for what became of it. */
+  /** How long the caller waited for the outcome. */
   waitedMs: number;
 }
 
-/** Null for what the ledger tells of itself, and for callers without a valid key. */
+/** Null for what the ledger records itself, and for callers without a valid key. */
 export function requestLogEntry(
   completion: Completion,
   { context, authorization, surface, waitedMs }: Met,
@@ -52,7 +52,10 @@ export function requestLogEntry(
   }
 }
 
-/** What it named, where it was wrong, and how long to wait. Figures are few and short; what is not is left out rather than cut. */
+/**
+ * What the refusal named, where it was wrong, and how long to wait. Figures are few and short; longer ones are left out rather than
+ * cut.
+ */
 function printed({ details, param, retryAfterMs }: Refusal): string | null {
   const told = {
     ...details,

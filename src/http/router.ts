@@ -1,45 +1,42 @@
-// The table of routes. Every route declares its door; what is not declared does not exist (S8). Nothing is protected
-// by a path prefix, because the parser below us resolves `..` before we see a path (hardening.md §1).
+// The table of routes. Every route declares its door; what is not declared does not exist (S8). Nothing is protected by a path
+// prefix, because the parser below us resolves `..` before we see a path (hardening.md §1).
 import { Refusal } from "../domain/refusals.ts";
 import type { Handler } from "./context.ts";
 import type { ErrorFormat } from "./reply.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-/** Who may come in: anybody, an inference key, a management key, loopback or a management key, a signed-in person. */
+/** Who is admitted: anybody, an inference key, a management key, loopback or a management key, a signed-in person. */
 type Door = "public" | "inference" | "management" | "loopback" | "session";
 
 export interface Route {
-  /** Exact, or with one trailing `*`. */
+  /** An exact path, or one with a trailing `*`. */
   path: string;
   methods: readonly Method[];
-  /** What a handler checks by itself; `test/api/doors.test.ts` knocks at each without a credential. */
+  /** The check that the handler makes itself; `test/api/doors.test.ts` calls each without a credential. */
   door: Door;
-  /** In which form it is refused; that of chat completions where this is left out. */
+  /** The form of its refusals; defaults to that of chat completions. */
   format?: ErrorFormat;
-  /** Of which it is one, in metrics. */
+  /** The surface in metrics. */
   surface?: string;
-  /** A page of the dashboard: a browser is refused by a page, too. */
+  /** A page of the dashboard: a browser gets refusals as a page, too. */
   page?: true;
   handler: Handler;
 }
 
-/** `rest` is what stands behind the pattern's `*`, "" for an exact path. */
+/** `rest` is what matched the pattern's `*`, "" for an exact path. */
 export interface Found {
   route: Route;
   rest: string;
 }
 
-/**
- * A path that stands in the table exactly is looked for among no patterns; of several that fit, the first one with the
- * method is taken.
- */
+/** Exact paths take precedence over patterns; of several matching patterns, the first one with the method is used. */
 export class Router {
   private readonly exact = new Map<string, Found[]>();
   private readonly prefixes: Route[] = [];
 
   constructor(
     readonly routes: readonly Route[],
-    /** Of `/v1`; asked once the port is open. */
+    /** The base URL of `/v1`; read only once the port is open. */
     private readonly baseUrl: () => string,
   ) {
     for (const route of routes) {
@@ -48,7 +45,7 @@ export class Router {
     }
   }
 
-  /** Finds the route, or throws 404 `unknown_url` or 405 `method_not_allowed`. `path` is folded. */
+  /** Returns the route, or throws 404 `unknown_url` or 405 `method_not_allowed`. `path` is folded. */
   find(path: string, method: string): Found {
     const candidates = this.at(path);
     if (candidates.length === 0) throw this.unknownUrl(path);
@@ -56,14 +53,14 @@ export class Router {
     for (const found of candidates)
       if ((found.route.methods as readonly string[]).includes(wanted)) return found;
     const allow = this.allowed(path).join(", ");
-    throw new Refusal("method_not_allowed", `This URL takes ${allow}, not ${method.slice(0, 16)}.`, {
+    throw new Refusal("method_not_allowed", `This URL accepts ${allow}, not ${method.slice(0, 16)}.`, {
       headers: { allow },
     });
   }
 
   /**
-   * In which form a path without a route is refused: that of the surface at it or above it, else of the one whose clients are
-   * known by a header; undefined where there is none.
+   * The form in which a path without a route is refused: that of the surface at it or above it, else that of the surface whose
+   * clients are recognized by a header; undefined if there is none.
    */
   formatAt(path: string, headers: Headers): ErrorFormat | undefined {
     const formats = this.routes.flatMap(({ path: root, format }) =>
@@ -75,12 +72,12 @@ export class Router {
     return (at ?? formats.find(theirs))?.format;
   }
 
-  /** Whether a browser that finds nothing there is shown a page: everywhere but below `/v1`, where programs call. */
+  /** Whether a browser that finds nothing there is shown a page: everywhere except below `/v1`, which programs call. */
   isPageAt(path: string, headers: Headers): boolean {
     return path !== API && !path.startsWith(`${API}/`) && this.formatAt(path, headers) === undefined;
   }
 
-  /** The methods of a path, HEAD and OPTIONS included; empty when there is no such path. */
+  /** The methods of a path, HEAD and OPTIONS included; empty if there is no such path. */
   allowed(path: string): string[] {
     const methods = this.at(path).flatMap(({ route }) => route.methods);
     if (methods.length === 0) return [];
@@ -112,13 +109,13 @@ export class Router {
     if (path !== API && !path.startsWith(`${API}/`)) return ` The base URL of this API is ${this.baseUrl()}.`;
     const surfaces = this.routes.filter(({ surface }) => surface !== undefined);
     const names = surfaces.map(({ path: at }) => at.slice(API.length + 1)).join(", ");
-    return ` Below ${this.baseUrl()} there are ${names} and models.`;
+    return ` Under ${this.baseUrl()} there are ${names} and models.`;
   }
 
   private hintFor(wanted: string): string {
     const chat = `POST ${this.baseUrl()}/chat/completions`;
     if (wanted === "embeddings")
-      return ` Embeddings are at POST ${this.baseUrl()}/embeddings, and answers in words at ${chat}.`;
+      return ` Embeddings are at POST ${this.baseUrl()}/embeddings, and text answers at ${chat}.`;
     if (wanted === "messages") return ` The Messages API is served at POST ${this.baseUrl()}/messages.`;
     if (wanted === "responses") return ` The Responses API is served at POST ${this.baseUrl()}/responses.`;
     return ` Use chat completions: ${chat}.`;
@@ -128,13 +125,13 @@ export class Router {
 const API = "/v1";
 const CHAT = `${API}/chat/completions`;
 const NOT_STORED =
-  " Chat completions are not stored, so none is found by its id: GET /v1/generation?id= tells what became of a request.";
+  " Chat completions are not stored and cannot be fetched by id. GET /v1/generation?id= shows what became of a request.";
 
-/** What clients of other surfaces call, with or without the version before it. */
+/** Paths that clients of other surfaces call, with or without the version in front. */
 const ELSEWHERE =
   /\/(responses|messages(?:\/count_tokens|\/batches)?|embeddings|completions|engines|complete)$/;
 
-/** One level of percent-decoding; null for a bad escape or a NUL. */
+/** Decodes one level of percent-encoding; null for a bad escape or a NUL. */
 function decodeOnce(text: string): string | null {
   try {
     const decoded = decodeURIComponent(text);

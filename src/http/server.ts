@@ -93,10 +93,11 @@ async function serve(
   turn: Promise<void> | null,
 ): Promise<Response> {
   const { request } = arrived;
+  const chunked = isChunked(request);
   let response: Response;
   try {
     if (turn !== null) await turn;
-    if (isChunked(request)) await nextTurn(); // what has come of it by now is one piece
+    if (chunked) await nextTurn(); // what has come of it by now is one piece
     response = await route(options, arrived);
   } catch (error) {
     if (!(error instanceof Refusal)) options.failed(error, arrived.requestId);
@@ -107,7 +108,7 @@ async function serve(
   options.cors.expose(request, response);
   options.access.note(response, arrived, arrived.route?.surface ?? null);
   if (!arrived.goesOn) arrived.keepAlive();
-  if ((response.status >= REFUSED_FROM || isChunked(request)) && !(await bodyPassed(request)))
+  if ((response.status >= REFUSED_FROM || chunked) && !(await bodyPassed(request, chunked)))
     response.headers.set("connection", "close");
   return response;
 }

@@ -28,7 +28,7 @@ interface Course {
   ended: boolean;
 }
 
-/** Frames of 64 KiB until somebody leaves, or for ever when nobody does. */
+/** Frames of 64 KiB until the client leaves, or for ever if it does not. */
 function flood(course: Course): Relayed {
   const frame = `data: ${"x".repeat(65_526)}\n\n`;
   return {
@@ -94,7 +94,7 @@ test("a body that nobody pulls still ends when its client is gone", async () => 
   expect(failures).toEqual([]);
 });
 
-/** Streams whose time stands still until somebody moves it. */
+/** Streams on a clock that only the test advances. */
 function bySteps() {
   let nowMs = 0;
   let tick = (): void => {};
@@ -118,7 +118,7 @@ function bySteps() {
   return { streams, failures, pass };
 }
 
-/** A relay whose frames come when they are told to; `ended` once it was pulled to its end. */
+/** A relay whose frames come when the test says so; `ended` once it was pulled to its end. */
 function told() {
   const { readable, writable } = new TransformStream<string, string>();
   const writer = writable.getWriter();
@@ -174,13 +174,13 @@ test("behind a comment no frame is lost, comes twice, or is asked for before the
   const pull = body.next();
   pass(15_000);
   expect((await pull).value).toBe(COMMENT);
-  const late = body.next(); // in the place of the comment: the frame under way is awaited, no second one
+  const late = body.next(); // in place of the comment: awaits the pending frame, not a second one
   pass(15_000);
   expect((await late).value).toBe(COMMENT);
   expect(course.pulls).toBe(1);
-  await writer.write("one"); // before it is asked for
+  await writer.write("one"); // before it is pulled
   await Bun.sleep(0);
-  pass(60_000); // nothing is said to who does not ask
+  pass(60_000); // nothing is sent to a client that does not pull
   expect(await body.next()).toEqual({ done: false, value: "one" });
   expect(course.pulls).toBe(1);
   const next = body.next();

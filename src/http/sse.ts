@@ -1,6 +1,5 @@
-// A relayed stream as an HTTP body (wire.md §3): an async iterator, which Bun pulls only as fast as the client reads.
-// One timer for all streams sends the comments and fillers of silence; Bun's own idle limit cuts a client that has
-// stopped reading.
+// A relayed stream as an HTTP body (wire.md §3): an async iterator, which Bun pulls only as fast as the client reads. One timer for
+// all streams sends comments and fillers during silence; Bun's own idle limit cuts a client that has stopped reading.
 import { KEEP_ALIVE } from "../gateway/event-stream.ts";
 import type { Relayed } from "../gateway/relay.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -17,11 +16,11 @@ type Frame = IteratorResult<string, void>;
 
 const NO_MORE: Frame = { done: true, value: undefined };
 
-/** All open streams of the process; a stream that its client has left counts until its hold has ended. */
+/** All open streams of the process. A stream whose client has left counts until its hold has ended. */
 export class EventStreams {
   private readonly open = new Roster<StreamBody>();
   private stopTicking: (() => void) | null = null;
-  /** Streams that have not ended: the open ones, and those whose client has left. */
+  /** Streams that have not ended: open ones, and those whose client has left. */
   private unsettled = 0;
   private settled: PromiseWithResolvers<void> | null = null;
 
@@ -34,7 +33,7 @@ export class EventStreams {
     return this.open.size;
   }
 
-  /** Resolves when every stream has ended, those without a client included: then all of them are settled. */
+  /** Resolves when every stream has ended, including those without a client: then all of them are settled. */
   idle(): Promise<void> {
     if (this.unsettled === 0) return Promise.resolve();
     this.settled ??= Promise.withResolvers<void>();
@@ -42,8 +41,8 @@ export class EventStreams {
   }
 
   /**
-   * The body of one stream; counts as open from now on. `client` aborts when its socket closes, `sent` is told when the last
-   * frame has been taken.
+   * The body of one stream, which counts as open from now on. `client` aborts when its socket closes; `sent` is called when the
+   * last frame has been taken.
    */
   body(relayed: Relayed, client: AbortSignal, sent?: () => void): AsyncIterable<string> {
     this.unsettled += 1;
@@ -104,20 +103,21 @@ export class EventStreams {
 }
 
 /**
- * What Bun pulls: each pull gets the next frame, or what is said in the silence before it. Not a generator: one more of them
- * costs each frame two promises and three turns of the queue. It runs from its beginning, and ends with its client: a relay
- * that was never pulled would skip its `finally`, and the hold with it, and a client may be gone before the first pull.
+ * The iterator that Bun pulls: each pull gets the next frame, or what is sent during the silence before it. Not a generator: one
+ * more of them costs each frame two promises and three turns of the queue. It starts at construction and ends with its client: a
+ * relay that was never pulled would skip its `finally`, and with it the end of its hold, and a client may leave before the first
+ * pull.
  */
 class StreamBody implements AsyncIterableIterator<string, void, void>, Member {
   rosterPlace = -1;
-  /** The pull that waits for its frame. */
+  /** The pull that is waiting for its frame. */
   private turn: PromiseWithResolvers<Frame> | null = null;
-  /** The first frame, where it came before it was asked for. */
+  /** The first frame, if it arrived before it was pulled. */
   private early: Frame | "broken" | null = null;
-  /** A frame of the relay is under way. */
+  /** A pull of the relay is in progress. */
   private pulling = false;
   private over = false;
-  /** Monotonic: when the client last got a frame, a comment or a filler. */
+  /** Monotonic time when the client last got a frame, a comment or a filler. */
   private sentAtMs: number;
   private lastFrameAtMs: number;
 
@@ -152,7 +152,7 @@ class StreamBody implements AsyncIterableIterator<string, void, void>, Member {
     return Promise.resolve(NO_MORE);
   }
 
-  /** The client's signal fired. */
+  /** The client's signal has fired. */
   handleEvent(): void {
     this.leave();
   }
@@ -165,7 +165,7 @@ class StreamBody implements AsyncIterableIterator<string, void, void>, Member {
     this.turn?.resolve(NO_MORE);
   }
 
-  /** Where the client waits, and has got nothing for long: says so in the place of the frame. */
+  /** If the client is waiting and has received nothing for long, sends a comment or filler instead of the frame. */
   breakSilence(nowMs: number): void {
     const { turn } = this;
     if (turn === null || nowMs - this.sentAtMs < COMMENT_AFTER_MS) return;
@@ -183,7 +183,7 @@ class StreamBody implements AsyncIterableIterator<string, void, void>, Member {
 
   private readonly arrived = (frame: Frame): void => {
     this.pulling = false;
-    if (this.over) return; // it is pulled to its end beside this
+    if (this.over) return; // pulled to its end separately
     this.sentAtMs = this.lastFrameAtMs = this.streams.clock.monotonicMs();
     if (frame.done === true) {
       this.end();

@@ -1,4 +1,4 @@
-// POST on a surface: bytes in, bytes out, printed by its format. The way of the request itself is `gateway/complete`.
+// POST on a surface: bytes in, bytes out, printed by its format. `gateway/complete` runs the request itself.
 import { complete, type Completion, type CompletePorts } from "../gateway/complete.ts";
 import { authorizationOf, type Credential } from "../domain/credential.ts";
 import type { RequestLogEntry } from "../domain/request-log.ts";
@@ -28,17 +28,17 @@ export interface SurfacePorts {
   /** How long a client may leave its stream unread, milliseconds. */
   streamIdleMs: number;
   draining(): boolean;
-  /** Told about requests that held nothing: refused ones and replays. */
+  /** Called for requests that held nothing: refused ones and replays. */
   noteHeldNothing?(entry: RequestLogEntry): void;
-  /** Told about each request that is refused with `overloaded`. */
+  /** Called for each request that is refused with `overloaded`. */
   overloaded?(): void;
-  /** Told of each request that was refused before it held anything, with the refusal's code. */
+  /** Called for each request that was refused before it held anything, with the refusal's code. */
   refused?(code: string): void;
-  /** Null where nothing is traced. */
+  /** Null if tracing is off. */
   tracing: Tracing | null;
 }
 
-/** What a request shows instead of its header and body: the playground's key and its inner request. */
+/** What a request carries instead of its header and body: the playground's key and its inner request. */
 interface Inner {
   authorization: string | Credential;
   body: Uint8Array;
@@ -52,7 +52,7 @@ type SurfaceContext = Pick<
   "request" | "requestId" | "receivedAtMs" | "setIdleTimeout" | "sending"
 >;
 
-/** Throws `Refusal` for whatever is refused before the first byte; the server prints it in the route's format. */
+/** Throws `Refusal` for anything refused before the first byte; the server prints it in the route's format. */
 export function surface(ports: SurfacePorts, format: Format): SurfaceHandler {
   return (context, inner) => serve(ports, format, { context, inner });
 }
@@ -75,11 +75,11 @@ async function serve(
   }
 }
 
-/** What came over HTTP, as the line sees it: read where the line asks for it. */
+/** A request as it came over HTTP, for the gateway: read only when the gateway asks for it. */
 class Arrived implements Incoming, BodyTerms {
   readonly requestId: string;
   readonly receivedAtMs: number;
-  /** By the monotonic clock. */
+  /** Monotonic clock. */
   readonly arrivedMs: number;
   readonly trace: RequestTrace | null;
   readonly authorization: string | Credential | null;
@@ -87,7 +87,7 @@ class Arrived implements Incoming, BodyTerms {
   readonly signal: AbortSignal;
   readonly context: SurfaceContext;
   private readonly body: Uint8Array | null;
-  /** Whose room the body takes. */
+  /** The account whose upload room the body takes. */
   account = "";
 
   constructor(
@@ -139,13 +139,13 @@ class Arrived implements Incoming, BodyTerms {
     return this.ports.bodyBytes;
   }
 
-  /** Bun would cut a silent answer without a word, and clients would pay again. */
+  /** Bun would silently cut an answer that is idle, and clients would pay again. */
   received(): void {
     this.context.setIdleTimeout(0);
   }
 }
 
-/** Tells of what held nothing, and of what was refused. */
+/** Reports requests that held nothing or were refused. */
 function conclude(ports: SurfacePorts, arrived: Arrived, completion: Completion): void {
   const { format, trace, context, authorization } = arrived;
   if (trace !== null) ports.tracing?.concluded(trace, completion, arrived);
@@ -193,8 +193,8 @@ function respond(ports: SurfacePorts, arrived: Arrived, completion: Completion):
 }
 
 /**
- * A client that does not read a long answer is cut, as one of a stream is: it stays in memory until then. Of one that is handed
- * over in a piece the end is not told, and its socket idles by the same time.
+ * A client that does not read a long answer is cut, like that of a stream: the answer stays in memory until then. The end of an
+ * answer handed over in one piece is not reported; its socket times out after the same idle time.
  */
 function whole<Body extends string | Uint8Array>(
   ports: SurfacePorts,
@@ -205,7 +205,7 @@ function whole<Body extends string | Uint8Array>(
   return room === null ? body : largeAnswer(body, { room, client: signal, sent });
 }
 
-/** A refusal that its client knows only inside a stream; null for all others. */
+/** A refusal that its client recognizes only inside a stream; null for all others. */
 function inStream(
   { format, header, requestId }: Arrived,
   error: string,
@@ -228,7 +228,7 @@ function streamed(
   });
 }
 
-/** Bun counts idle seconds in eight bits. */
+/** Bun stores idle seconds in eight bits. */
 const IDLE_SECONDS_MAX = 255;
 
 const idleSeconds = ({ streamIdleMs }: Pick<SurfacePorts, "streamIdleMs">): number =>

@@ -1,16 +1,16 @@
-// How many requests begin in one turn of the event loop. Whatever a socket has sent at once is handed over at once: thousands of
-// pipelined requests would be answered before anything else goes on. Those beyond wait for the next turns, in order of arrival. The parser
-// below us closes a connection whose request waits while it sends another (hardening.md §1).
+// Bounds how many requests begin in one turn of the event loop. Everything that a socket has sent is delivered at once: thousands
+// of pipelined requests would be answered before anything else runs. Those beyond the bound wait for the next turns, in order of
+// arrival. The parser below us closes a connection whose request waits while it sends another (hardening.md §1).
 
 /** As many as one commit takes; a refusal takes 30 µs, a look at a key 100 µs. */
 const AT_MOST = 256;
 
 export class Turnstile {
-  /** In this turn so far. While it is below the bound nobody waits. */
+  /** Requests in this turn so far. While it is below the bound nobody waits. */
   private through = 0;
   private waiting: (() => void)[] = [];
 
-  /** Null: it goes on at once. */
+  /** Null: the request may go on at once. */
   pass(): Promise<void> | null {
     if (this.through === AT_MOST) return new Promise((resolve) => this.waiting.push(resolve));
     if (this.through === 0) setImmediate(this.turn);

@@ -1,5 +1,5 @@
-// POST /webhooks/stripe: events of the payment service. Anybody may call it; only a signature over the exact bytes is
-// believed. 200 means that everything it asks for is durable; any other status makes the service deliver again.
+// POST /webhooks/stripe: events of the payment service. Anybody may call it; only a signature over the exact bytes is trusted. 200
+// means that everything the event asks for is durable; any other status makes the service deliver again.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { ServiceFailure, WebhookRefusal } from "../payments/driver.ts";
 import type { WebhookDelivery, Verdict } from "../payments/receive.ts";
@@ -12,7 +12,7 @@ interface PaymentPort {
   receive(delivery: WebhookDelivery): Promise<Verdict>;
 }
 
-/** A body is only read for who claims to have signed it. */
+/** A body is read only if its sender claims to have signed it. */
 const NOT_SIGNED = "The request carries no Stripe-Signature.";
 
 export const paymentWebhook =

@@ -73,16 +73,22 @@ export interface BalanceRecord {
 
 /** The result of a verification of the ledger; operators see it as the report of `ledger audit`. */
 export interface VerificationReport {
+  /** True if nothing is violated beyond what an operator has accepted. */
   ok: boolean;
   /** Invariant → rows checked. */
   checked: Record<string, number>;
   /** Invariant → milliseconds taken. */
   tookMs: Record<string, number>;
-  violations: {
-    invariant: string;
-    organizationId: string | null;
-    requestId: string | null;
-    expected: string;
-    found: string;
-  }[];
+  violations: Violation[];
+  /** Violations in entries of the past that an operator has accepted (`ledger resume`). */
+  accepted: Violation[];
+}
+
+/** One violation of an invariant. Amounts in nano-USD, or whatever else the invariant compares. */
+export interface Violation {
+  invariant: string;
+  organizationId: string | null;
+  requestId: string | null;
+  expected: string;
+  found: string;
 }

@@ -4,16 +4,17 @@
 import { type Actor, byItself } from "../domain/actor.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
-import { ask, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
+import { ask, moneyOf, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
 import { lockOrganization } from "./balance.ts";
 import { selected } from "./column-loads.ts";
 import { LOAD } from "./columns.ts";
 import type { Reader, ResumeOutcome, Transactions } from "./ledger.ts";
-import type { VerificationReport } from "./records.ts";
+import type { Violation } from "./records.ts";
+import { acceptedIn, inEntries, violationsIn } from "./verify/accepted.ts";
 import { baseOf, openHoldsOf } from "./verify/books.ts";
-import { CHAIN_BEGIN, type ChainBase } from "./verify/chain.ts";
+import { CHAIN_BEGIN, type ChainBase, unjoined } from "./verify/chain.ts";
 
-export type Violations = VerificationReport["violations"];
+export type Violations = readonly Violation[];
 
 export interface Stop {
   organizationId: string;
@@ -45,7 +46,7 @@ export const brokenBooks = (violations: Violations): string[] => [
 
 /** The actor in the audit log for automatic stops and resumes. */
 const WATCH = byItself("ledger_books");
-const COLUMNS = "SELECT org_id, since, violations, base, resumed_at FROM stopped_organization";
+const COLUMNS = "SELECT org_id, since, violations, base, resumed_at, accepted FROM stopped_organization";
 
 /** Returns everything recorded in the store. A damaged row affects only itself, and is read in the strictest way. */
 export const readStops = (on: Reader): Promise<Stop[]> =>
@@ -112,8 +113,9 @@ export const letGo = (on: Transactions, organizationId: string): Promise<void> =
   });
 
 /**
- * Resumes an organization by an operator's decision: what its entries say up to now is accepted as it is. It does
- * not accept what can be repaired: the balance must match its open holds and totals, and be at the end of its chain.
+ * Resumes an organization by an operator's decision: what its entries say up to now is accepted as it is, and what was found
+ * in them is listed apart by the audit from now on. It does not accept what can be repaired: the balance must match
+ * its open holds and totals, and be at the end of its chain.
  */
 export const resume = (
   on: Transactions,
@@ -136,16 +138,19 @@ export const resume = (
     const owned = purchased + granted - spent - held + debt;
     if (owned !== available) return broken("available", owned, available);
     const [last] = yield* ask(
-      `SELECT version, hash FROM ledger_entry WHERE org_id = ?1 AND slot = 0 ORDER BY version DESC LIMIT 1`,
+      `SELECT version, hash, available_after, held_after FROM ledger_entry WHERE org_id = ?1 AND slot = 0 ORDER BY version DESC LIMIT 1`,
       [organizationId],
     );
     const head = last === undefined ? "0" : headOf(numberOf(last["version"]), last["hash"] as Uint8Array);
     const its = balance.version === 0 ? "0" : headOf(balance.version, balance.headHash);
     if (head !== its) return broken("version and head_hash", head, its);
+    const found = inEntries(violationsIn(stopped["violations"]));
+    const next = last && unjoined(organizationId, standingAfter(last), balance);
+    const accepted = [...acceptedIn(stopped), ...found, ...(next ? [next] : [])];
     yield* ask(
       `UPDATE stopped_organization SET since = NULL, violations = '[]', base = ?2,
-         resumed_at = CAST(?3 AS bigint), resumed_by = ?4, resumed_reason = ?5 WHERE org_id = ?1`,
-      [organizationId, printBase(baseOf(balance)), nowMs, actor.id, reason],
+         resumed_at = CAST(?3 AS bigint), resumed_by = ?4, resumed_reason = ?5, accepted = ?6 WHERE org_id = ?1`,
+      [organizationId, printBase(baseOf(balance)), nowMs, actor.id, reason, JSON.stringify(accepted)],
     );
     const note = { actor, action: "organization.resume", organizationId, target: organizationId };
     yield* appendAuditLine({ ...note, after: { reason } }, nowMs);
@@ -159,6 +164,11 @@ const broken = (what: string, expected: bigint | string, found: bigint | string)
   found: String(found),
 });
 
+const standingAfter = (entry: SqlRow): { available: NanoUsd; held: NanoUsd } => ({
+  available: moneyOf(entry["available_after"]),
+  held: moneyOf(entry["held_after"]),
+});
+
 const headOf = (version: number, hash: Uint8Array): string =>
   `${version} ${Buffer.from(hash).toString("hex")}`;
 
@@ -170,15 +180,6 @@ function stopOf(row: SqlRow): Stop {
     violations: violationsIn(row["violations"]),
     base: baseIn(row["base"]),
   };
-}
-
-function violationsIn(printed: unknown): Violations {
-  try {
-    const read: unknown = JSON.parse(textOf(printed));
-    return Array.isArray(read) ? (read as Violations) : [];
-  } catch {
-    return []; // the next check reports them again
-  }
 }
 
 interface PrintedBase {

@@ -1,4 +1,4 @@
-// Names as they are written in files, and as the code has them: `body_bytes` is `bodyBytes`.
+// Converts names between files and code: `body_bytes` is `bodyBytes`.
 
 export type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`

@@ -4,7 +4,7 @@ import { DAY_MS } from "../domain/durations.ts";
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;
-  /** Monotonic milliseconds; only differences mean something. */
+  /** Monotonic milliseconds; only differences are meaningful. */
   monotonicMs(): number;
 }
 
@@ -16,7 +16,7 @@ export function utcMonth(ms: number): string {
   return month.name;
 }
 
-/** The one that was asked for last: nearly all requests are of the same. */
+/** The month of the last call: nearly all requests share it. */
 let month = { fromMs: 0, untilMs: 0, name: "" };
 
 const monthAt = (ms: number): typeof month => {

@@ -1,5 +1,6 @@
-// Named places where a test kills this process as a power failure would (money.md §3): TOLLGATE_CRASH_AT=<point>[:n]
-// ends it with SIGKILL the n-th time it comes past. Without the variable a point costs one comparison.
+// Named places where a test kills this process as a power failure would (money.md §3):
+// TOLLGATE_CRASH_AT=<point>[:n] ends it with SIGKILL the n-th time it reaches the point. Without the variable
+// a point costs one comparison.
 
 export type CrashPoint =
   | "before_commit1"
@@ -37,11 +38,11 @@ export type CrashPoint =
 const [awaited, nth = "1"] = (process.env.TOLLGATE_CRASH_AT ?? "").split(":");
 let left = Number(nth);
 
-/** Ends the process here where a test asked for that. */
+/** Ends the process here if a test asked for it. */
 export function crashPoint(point: CrashPoint): void {
   if (point !== awaited) return;
   left -= 1;
   if (left > 0) return;
   process.kill(process.pid, "SIGKILL");
-  for (;;); // the signal arrives before this thread runs on
+  for (;;); // the signal arrives before this thread continues
 }

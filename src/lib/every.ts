@@ -1,15 +1,18 @@
-// A task that repeats in the background: never twice at once, and no failure ends it, not even one of those who are told.
+// A task that repeats in the background: never twice at once, and no failure ends it, not even one of the
+// callback that receives failures.
 
 export interface Repeating {
-  /** Runs it now, after a run that is under way; those who ask before it begins share it. Resolves at its end. */
+  /**
+   * Runs the task now, after a run under way; callers share a run that has not begun. Resolves at its end.
+   */
   now(): Promise<void>;
-  /** No further run; resolves when the last one ended. */
+  /** Prevents further runs; resolves when the last one has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Repeats `task` with `pauseMs` between the end of a run and the next, or as many milliseconds as the run resolves with.
- * The first run comes after one pause.
+ * Repeats `task` with `pauseMs` between the end of a run and the next, or with the number of milliseconds
+ * that the run resolves with. The first run comes after one pause.
  */
 export function every(
   pauseMs: number,
@@ -40,7 +43,7 @@ export function every(
     try {
       failed(error);
     } catch {
-      // The task goes on, whoever cannot be told.
+      // The task continues even if the failure cannot be reported.
     }
   };
   plan();

@@ -1,7 +1,7 @@
-// What was written to a file, or which names a directory has, on its way to the disk.
+// Flushes a file's contents, or a directory's entries, to disk.
 import { closeSync, fsyncSync, openSync } from "node:fs";
 
-/** Once it returns, that outlives a power failure. */
+/** Once it returns, they survive a power failure. */
 export function flush(path: string): void {
   const handle = openSync(path, "r");
   try {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { gather } from "./gather.ts";
 
-/** Knows the length of each text, cannot read `torn`, and has never heard of `none`. */
+/** Knows the length of each text, cannot read `torn`, and does not know `none`. */
 function lengths(atMost = 10) {
   const asked: (readonly string[])[] = [];
   const lengthOf = gather<number>({

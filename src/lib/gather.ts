@@ -1,17 +1,20 @@
-// Many who ask the same of one thing each, answered together: those who ask in one turn of the event loop share a question.
+// Batches lookups of single ids: all lookups made in one turn of the event loop share a query.
 
-/** What is known of each; who is not in it has `nothing`. One that cannot be read throws, and its own asker is told. */
+/**
+ * The result for each id; a missing id has the value `nothing`. A value that cannot be read throws, and only
+ * its caller sees the error.
+ */
 export type ById<Value> = ReadonlyMap<string, () => Value>;
 
 export interface GatherPorts<Value> {
-  /** So many in one question. */
+  /** The maximum number of ids in one query. */
   atMost: number;
-  /** Of each of them once. */
+  /** Called with each id once. */
   ask: (ids: readonly string[]) => Promise<ById<Value>>;
   nothing: Value;
 }
 
-/** Asks for one, together with whoever else asks in this turn. */
+/** Returns a function that looks up one id together with others of the same turn. */
 export function gather<Value>({ atMost, ask, nothing }: GatherPorts<Value>): (id: string) => Promise<Value> {
   let waiting: Question<Value> | null = null;
   const begin = (): Question<Value> => {

@@ -1,12 +1,12 @@
-// A histogram of fixed bounds, as Prometheus prints one. To observe is to add to three numbers: nothing is allocated on the way of
-// a request, which a library's would be.
+// A histogram with fixed bounds, as Prometheus prints it. An observation adds to three numbers: unlike the
+// library's, it allocates nothing on the request path.
 
-/** Counts per bound, and the sum of what was observed, since the start. */
+/** Counts per bound, and the sum of the observations, since the start. */
 export class Histogram {
   private readonly counts: Float64Array;
   private sum = 0;
 
-  /** `bounds` ascend; what is above the last one counts as well. */
+  /** `bounds` ascend; values above the last one count as well. */
   constructor(private readonly bounds: readonly number[]) {
     this.counts = new Float64Array(bounds.length + 1);
   }
@@ -18,7 +18,7 @@ export class Histogram {
     this.sum += value;
   }
 
-  /** Its lines under this name; `labels` like `model="a"`, or nothing. */
+  /** The histogram's lines under this name; `labels` such as `model="a"`, or empty. */
   lines(name: string, labels: string): string {
     const before = labels === "" ? "" : `${labels},`;
     let text = "";
@@ -32,11 +32,11 @@ export class Histogram {
   }
 }
 
-/** What stands above the lines of a metric. */
+/** The header lines of a metric. */
 export const metricHead = (name: string, type: "counter" | "gauge" | "histogram", help: string): string =>
   `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 
-/** `{ model: "a" }` as it stands between braces. */
+/** `{ model: "a" }` as printed between braces. */
 export const labelText = (labels: Record<string, string>): string =>
   Object.entries(labels)
     .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, ESCAPED)}"`)

@@ -1,4 +1,5 @@
-// Identifiers: a prefix that names the kind and a tail. Request ids carry a UUIDv7, so that rows of one time lie together.
+// Identifiers: a prefix that names the kind, and a tail. Request ids contain a UUIDv7, so that rows of the
+// same time are stored together.
 import { randomBytes } from "node:crypto";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -12,11 +13,16 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-/** A time-ordered id: `req_` and the 32 hex digits of a UUIDv7. `nowMs`: by the clock that all gateways of a store go by. */
+/**
+ * A time-ordered id: `req_` and the 32 hex digits of a UUIDv7. `nowMs` must come from the clock that all
+ * gateways of a store share.
+ */
 export const newRequestId = (nowMs: number): string =>
   `req_${Bun.randomUUIDv7("hex", Math.floor(nowMs)).replaceAll("-", "")}`;
 
-/** A request id as it is, or that of an answer, whose id has the same digits behind its surface's own word. */
+/**
+ * A request id unchanged; or the id of a response, which has the same digits after its surface's own prefix.
+ */
 export const requestIdIn = (text: string): string =>
   text.replace(/^[a-z]{1,16}[-_]([0-9a-f]{32})$/, "req_$1");
 

@@ -69,7 +69,7 @@ test("a small compressed piece is inflated no further than it is read", async ()
   const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
   const before = process.memoryUsage.rss();
   expect((await reader.read()).value?.byteLength).toBeLessThanOrEqual(64 * 1024);
-  await Bun.sleep(200); // in which nobody reads
+  await Bun.sleep(200); // during which nobody reads
   expect(process.memoryUsage.rss() - before).toBeLessThan(50 * 1024 * 1024);
   await reader.cancel();
 });

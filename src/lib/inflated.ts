@@ -1,12 +1,13 @@
-// What an upstream compressed though it was told not to: decompressed here, piece by piece as it is read. The HTTP client
-// would do it too, but ahead of whoever reads: 400 MB out of some hundred bytes that arrived with the reply's head.
+// Decompresses what an upstream compressed although it was told not to, piece by piece as it is read. The
+// HTTP client could do it, but it runs ahead of the reader: 400 MB out of some hundred bytes that arrived
+// with the response's head.
 import { Readable, pipeline } from "node:stream";
 import { createBrotliDecompress, createUnzip, createZstdDecompress } from "node:zlib";
 
-/** Of one piece at most. */
+/** The maximum size of one piece. */
 const PIECE = { chunkSize: 64 * 1024 };
 
-/** Codings by their name in `content-encoding`; a list of several is none of them, and stays unreadable. */
+/** Codings by their name in `content-encoding`; a list of several matches none and stays unreadable. */
 const DECODERS = new Map([
   ["gzip", () => createUnzip(PIECE)],
   ["x-gzip", () => createUnzip(PIECE)],
@@ -16,8 +17,8 @@ const DECODERS = new Map([
 ]);
 
 /**
- * The reply of a fetch with `decompress: false` as its reader wants it: itself where nothing is to be decompressed. Errors of
- * either side are the body's, and whoever cancels it cancels both.
+ * The decompressed response of a fetch with `decompress: false`; the response itself if there is nothing to
+ * decompress. Errors of either side appear on the body, and cancelling the body cancels both.
  */
 export function inflated(reply: Response): Response {
   const coding = reply.headers.get("content-encoding");
@@ -25,6 +26,6 @@ export function inflated(reply: Response): Response {
   const decoder = DECODERS.get(coding.trim().toLowerCase())?.();
   if (decoder === undefined) return reply;
   const { status, headers } = reply;
-  pipeline(Readable.fromWeb(reply.body), decoder, () => {}); // whoever reads is told by the decoder
+  pipeline(Readable.fromWeb(reply.body), decoder, () => {}); // the decoder reports errors to the reader
   return new Response(Readable.toWeb(decoder), { status, headers });
 }

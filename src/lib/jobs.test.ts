@@ -1,4 +1,4 @@
-// Background work of each class fails in each way: it is counted and told under its name, and goes on.
+// Background work of each kind fails in each way: it is counted and reported under its name, and continues.
 import { expect, test } from "bun:test";
 import { Jobs } from "./jobs.ts";
 

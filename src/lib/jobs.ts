@@ -1,44 +1,52 @@
-// Work that nobody waits for: what repeats, what ticks, what is done on the side. None of it can end the process, and none
-// stops without a word: a failure is counted under the job's name, told once per run, and the job goes on
-// (docs/decisions/0020-one-bad-record.md). `setInterval` stands nowhere else in `src` (scripts/floors.ts).
+// Work that nobody awaits: repeated tasks, ticks, side work. None of it can end the process, and none stops
+// silently: a failure is counted under the job's name, reported once per run, and the job continues
+// (docs/decisions/0020-one-bad-record.md). `setInterval` appears nowhere else in `src` (scripts/floors.ts).
 import { every, type Repeating } from "./every.ts";
 import { messageOf } from "../domain/error-message.ts";
 
-/** A run that takes longer is told of: a job that waits for ever is as silent as one that died. */
+/** A longer run is reported: a job that waits forever is as silent as one that died. */
 const LONG_RUN_MS = 10 * 60_000;
 
 export interface JobsPorts {
-  /** Told of each failure. May throw: nothing comes of it. */
+  /** Receives each failure. May throw: the error is ignored. */
   tell(job: string, error: unknown): void;
-  /** What is no failure of the job, like a store that is away and has a line of its own. */
+  /**
+   * True for errors that are not the job's failure, such as an unreachable store, which has a log line of its
+   * own.
+   */
   expected?(error: unknown): boolean;
 }
 
-/** Every timer of the process that repeats, by name; `failures` is what the metrics and the platform page show. */
+/**
+ * All repeating timers of the process, by name; `failures` is shown in the metrics and on the platform page.
+ */
 export class Jobs {
   private readonly counts = new Map<string, number>();
-  /** Of all work that repeats. */
+  /** The names of all repeated work. */
   readonly names = new Set<string>();
 
   constructor(private readonly on: JobsPorts) {}
 
-  /** Failed runs by job, since the start. */
+  /** The number of failed runs by job, since the start. */
   get failures(): ReadonlyMap<string, number> {
     return this.counts;
   }
 
-  /** Counts and tells. Never throws. */
+  /** Counts and reports a failure. Never throws. */
   failed(job: string, error: unknown): void {
     try {
       if (this.on.expected?.(error) === true) return;
       this.counts.set(job, (this.counts.get(job) ?? 0) + 1);
       this.on.tell(job, error);
     } catch {
-      // Who cannot be told is not told; the count has it.
+      // Reporting failed, but the failure is counted.
     }
   }
 
-  /** Repeats `task` with a pause between the end of a run and the next; a run may ask for another pause after it. */
+  /**
+   * Repeats `task` with a pause between the end of a run and the next; a run may request a different pause
+   * after it.
+   */
   every(job: string, pauseMs: number, task: () => Promise<number | void>): Repeating {
     this.names.add(job);
     return every(
@@ -55,7 +63,7 @@ export class Jobs {
     return () => clearInterval(timer);
   }
 
-  /** Begins work whose end nobody waits for. */
+  /** Starts work that nobody awaits. */
   run(job: string, work: () => unknown): void {
     try {
       const begun: unknown = work();
@@ -65,7 +73,7 @@ export class Jobs {
     }
   }
 
-  /** The same as a callback: for timers and events. */
+  /** The same as a callback, for timers and events. */
   guarded(job: string, work: () => unknown): () => void {
     return () => this.run(job, work);
   }
@@ -86,7 +94,7 @@ export class Jobs {
   }
 }
 
-/** For programs without a log: each failure is a line on stderr. */
+/** For programs without a log: writes each failure as a line to stderr. */
 export const jobsOnStderr = (): Jobs =>
   new Jobs({
     tell: (job, error) => void process.stderr.write(`${job}: ${messageOf(error)}\n`),

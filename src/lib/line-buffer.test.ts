@@ -1,4 +1,5 @@
-// What becomes of lines that are gathered: each is written, in order, soon, and at the end of the process at the latest.
+// What happens to buffered lines: each is written, in order, soon, and by the end of the process at the
+// latest.
 import { afterEach, expect, test } from "bun:test";
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -63,7 +64,7 @@ test.skipIf(!existsSync("/dev/full"))(
     const flush = (): Promise<void> => new Promise((resolve) => log.flush(resolve));
     log.write("a\nb\n");
     await flush();
-    // The same descriptor, of a file that takes lines.
+    // The same descriptor, now for a file that accepts lines.
     closeSync(full);
     const room = openSync(file, "a");
     expect(room).toBe(full);
@@ -91,7 +92,7 @@ test("a pipe whose reader has left gets no more lines, and does not end the proc
   expect(await child.exited).toBe(0);
 });
 
-/** Writes 20 MB in lines of 1,000 characters, says so, and ends once it is told to. */
+/** Writes 20 MB in lines of 1,000 characters, reports that, and exits when told to. */
 const MUCH = `
   import { LineBuffer } from ${JSON.stringify(join(import.meta.dir, "line-buffer.ts"))};
   const lines = new LineBuffer(2, (lost) => "lost " + lost + "\\n");
@@ -106,7 +107,7 @@ const MUCH = `
   const flushed = new Promise((resolve) => lines.flush(() => resolve("flushed")));
   console.log(await Promise.race([flushed, Bun.sleep(1_000).then(() => "stalled")]));
   process.exit(0);`;
-/** It, with a pipe for its lines that nobody reads until `read` is called. */
+/** Runs it, with a pipe for its lines that nobody reads until `read` is called. */
 function much() {
   const pipe = join(folder, crypto.randomUUID());
   Bun.spawnSync(["mkfifo", pipe]);
@@ -121,7 +122,7 @@ function much() {
   const read = async (): Promise<string> => {
     const cat = Bun.spawn(["cat", pipe], { stdout: "pipe" });
     const text = new Response(cat.stdout).text();
-    await Bun.sleep(300); // it has opened the pipe
+    await Bun.sleep(300); // by then it has opened the pipe
     closeSync(both);
     end();
     return text;

@@ -1,32 +1,37 @@
-// Lines on their way to a file descriptor: gathered, and written in large pieces beside the event loop, so that a line costs
-// next to nothing and a reader that stalls holds nobody up: not those who write, nor the end of the process. What it does not
-// take is bounded, and it is told how much it has missed.
+// Buffers lines for a file descriptor and writes them in large pieces outside the event loop, so that a line
+// costs next to nothing and a stalled reader blocks neither the writers nor the end of the process. The
+// buffer is bounded, and the output states how many lines were lost.
 import { write, writeSync } from "node:fs";
 
 const PIECE_CHARACTERS = 64 * 1024;
-/** What is written at once is this old at most: whoever follows the lines sees them as they come. */
+/** The maximum age of buffered lines, so that somebody following the output sees them promptly. */
 const FLUSH_MS = 250;
-/** What waits for a reader at most; a line beyond it is lost. */
+/** The maximum buffered for a slow reader; further lines are lost. */
 const WAITING_CHARACTERS = 8 * 1024 * 1024;
-/** A piece that has not been taken for so long meets a reader that stalls: the end of the process does not wait for it. */
+/**
+ * A piece pending for longer means that the reader has stalled: the end of the process does not wait for it.
+ */
 const STALLED_MS = 750;
-/** A descriptor that takes nothing right now is asked again. */
+/** The delay before a descriptor that currently accepts nothing is retried. */
 const TRY_AGAIN_MS = 100;
 const NOT_NOW = ["EAGAIN", "EBUSY"];
 
-/** `write` never waits and never throws. Lines beyond what may wait are lost, and the next piece says how many. */
+/**
+ * `write` never waits and never throws. Lines beyond the buffer's limit are lost, and the next piece states
+ * how many.
+ */
 export class LineBuffer {
   private waiting = "";
-  /** What the system has not taken yet of the piece under way. */
+  /** The part of the current piece that the system has not accepted yet. */
   private underWay: Buffer | null = null;
   private underWaySinceMs = 0;
-  /** Lines, since one was taken the last time. */
+  /** Lines lost since one was last accepted. */
   private lost = 0;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private flushed: (() => void)[] = [];
   private closed = false;
 
-  /** `missed`: the line that tells of lines that were lost before it. */
+  /** `missed`: prints the line that reports lines lost before it. */
   constructor(
     private readonly fd: number,
     private readonly missed: (lines: number) => string,
@@ -43,13 +48,16 @@ export class LineBuffer {
     else this.timer ??= setTimeout(this.send, FLUSH_MS).unref();
   }
 
-  /** Writes what waits; `done` is called once everything up to now has been taken. */
+  /** Writes the buffered lines; `done` is called once everything up to now has been accepted. */
   flush(done: () => void): void {
     this.flushed.push(done);
     this.send();
   }
 
-  /** For the end of the process: returns once everything has been taken, or at once where nobody takes anything. */
+  /**
+   * For the end of the process: returns once everything has been accepted, or immediately if the reader has
+   * stalled.
+   */
   flushSync(): void {
     if (this.underWay !== null && performance.now() - this.underWaySinceMs > STALLED_MS) return;
     const rest = Buffer.from(this.waiting);
@@ -57,14 +65,14 @@ export class LineBuffer {
     try {
       for (let from = 0; from < rest.length; ) from += writeSync(this.fd, rest, from);
     } catch {
-      // Nobody is left to be told.
+      // There is nobody left to report to.
     }
   }
 
   private readonly send = (): void => {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    if (this.underWay !== null) return; // what waits follows it
+    if (this.underWay !== null) return; // buffered lines follow it
     if (this.waiting === "") {
       for (const done of this.flushed.splice(0)) done();
       return;
@@ -92,7 +100,8 @@ export class LineBuffer {
       this.writePiece();
       return;
     }
-    // A piece that cannot be written is lost, as on a full disk; a pipe without a reader takes no further one.
+    // A piece that cannot be written is lost, as on a full disk; a pipe without a reader accepts no further
+    // one.
     if (error !== null) this.lost += linesIn(this.underWay);
     this.underWay = null;
     if (error?.code === "EPIPE") {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Lines } from "./lines.ts";
 
-/** Pieces of work that begin when their turn comes and end when they are told to. */
+/** Work items that begin when their turn comes and end when told to. */
 function pieces(on: Lines) {
   const told: string[] = [];
   const ask = (place: string, by: string, nth: number) => {

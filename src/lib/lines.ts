@@ -1,29 +1,29 @@
-// Work that must not come in numbers: of one place only so much runs at once, the rest stands in line, and those who ask take
-// turns, so that nobody who asks for much keeps another one waiting for more than one piece of it. Places do not wait for
-// one another.
+// Limits concurrent work: only so much runs at once per place, the rest queues, and callers take turns, so
+// that a caller with much work delays another by at most one piece of it. Places are independent of each
+// other.
 
-/** Whose turn it is to be, and where. */
+/** The place, and the caller who takes turns there. */
 export interface Asked {
   place: string;
-  /** Who asks. */
+  /** The caller. */
   by: string;
 }
 
 interface Line {
   running: number;
-  /** Who waits and for what, in the order of their turns. */
+  /** Waiting work by caller, in the order of their turns. */
   waiting: Map<string, (() => void)[]>;
 }
 
-/** A place that is idle takes no memory. Work that throws gives its turn on, too. */
+/** An idle place uses no memory. Work that throws passes its turn on, too. */
 export class Lines {
-  /** Present while anything runs there. */
+  /** Contains a place while anything runs there. */
   private readonly lines = new Map<string, Line>();
 
-  /** `abreast`: how much of one place runs at once. */
+  /** `abreast`: how much runs at once per place. */
   constructor(private readonly abreast: number) {}
 
-  /** What `work` comes to, once its turn has come. */
+  /** Runs `work` when its turn comes, and returns its result. */
   async run<T>({ place, by }: Asked, work: () => Promise<T>): Promise<T> {
     const line = this.lines.get(place) ?? { running: 0, waiting: new Map() };
     this.lines.set(place, line);
@@ -46,7 +46,7 @@ function turn({ waiting }: Line, by: string): Promise<void> {
   return promise;
 }
 
-/** Lets the next one run; whose turn it was goes behind the others. False where nobody waits. */
+/** Starts the next one; its caller moves behind the others. False if nobody waits. */
 function next({ waiting }: Line): boolean {
   for (const [by, own] of waiting) {
     const begin = own.shift();

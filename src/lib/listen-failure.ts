@@ -1,4 +1,4 @@
-// Why a port does not open, as a sentence that says whose it is and the way out.
+// Explains why a port does not open, in a sentence that names its owner and a remedy.
 import { ownerOf } from "./port-owner.ts";
 
 export class ListenFailure extends Error {
@@ -17,7 +17,7 @@ interface Place {
   port: number;
 }
 
-/** Opens the port and closes it at once. Throws `ListenFailure` where nobody can listen there. */
+/** Opens the port and closes it at once. Throws `ListenFailure` if nobody can listen there. */
 export function tryPort({ host, port }: Place): void {
   try {
     void Bun.serve({ hostname: host, port, fetch: () => new Response() }).stop(true);
@@ -26,7 +26,7 @@ export function tryPort({ host, port }: Place): void {
   }
 }
 
-/** Of an error that `Bun.serve` or `node:http` gave; any other error comes back as it is. */
+/** Converts an error of `Bun.serve` or `node:http`; returns any other error unchanged. */
 export function listenFailure(error: unknown, { host, port }: Place): unknown {
   if (!(error instanceof Error) || !("code" in error) || !("syscall" in error)) return error;
   const elsewhere = `--port ${suggestion(port)} or PORT=${suggestion(port)}`;
@@ -57,7 +57,7 @@ export function listenFailure(error: unknown, { host, port }: Place): unknown {
     default:
   }
   return new ListenFailure(
-    `Nobody can listen on ${host}, port ${port}.`, // of a name that nobody knows the code is that of an earlier call
+    `Nobody can listen on ${host}, port ${port}.`, // for a name that does not resolve, the code is that of an earlier call
     "Give an address of this machine: --host 127.0.0.1, or HOST=127.0.0.1.",
   );
 }

@@ -1,6 +1,6 @@
-// Whether a process is there, by its number.
+// Tells whether a process exists, by its pid.
 
-/** One of somebody else's is there, too, though this user may not signal it. */
+/** Also true for another user's process, which this user may not signal. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -10,5 +10,5 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether another process of this number runs; in containers ours often has the number of the one before. */
+/** True if another process with this pid runs; in containers ours often has the pid of the one before. */
 export const runsBeside = (pid: number): boolean => pid !== process.pid && isAlive(pid);

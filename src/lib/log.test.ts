@@ -1,4 +1,5 @@
-// What a log line may hold (hardening.md S36): a header that carries a credential never gets there, wherever it is put.
+// What a log line may contain (hardening.md S36): a header with a credential never appears in it, wherever it
+// is placed.
 import { expect, test } from "bun:test";
 import { CREDENTIAL_HEADERS } from "../domain/credential.ts";
 import { createLog } from "./log.ts";

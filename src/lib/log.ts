@@ -6,13 +6,13 @@ import { LineBuffer } from "./line-buffer.ts";
 import { within } from "./within.ts";
 
 export interface Log extends pino.Logger {
-  /** Where its lines go; whoever writes here looks at the level by itself, and has nothing to hide. */
+  /** The raw output; code that writes here checks the level itself and must not write secrets. */
   readonly lines: pino.DestinationStream;
 }
 
 const WRITTEN_WITHIN_MS = 1_000;
 
-/** Of a line itself, and of what is below it. */
+/** Redacted in a line itself and in objects below it. */
 const SECRET_HEADERS = [...CREDENTIAL_HEADERS, "cookie", "set-cookie"];
 const REDACTED = [
   ...["", "*", "*.*"].flatMap((above) => SECRET_HEADERS.map((name) => `${above}["${name}"]`)),
@@ -22,7 +22,7 @@ const REDACTED = [
   "*.messages",
 ];
 
-/** Where the reader was away for too long. Printed as the log prints its own. */
+/** Reported when the reader was gone for too long. Formatted like the log's own lines. */
 const missed = (lines: number): string =>
   `{"level":40,"time":"${printTime(Date.now())}","lines":${lines},"msg":"lines of this log were lost: its reader was too slow"}\n`;
 
@@ -43,6 +43,8 @@ export function createLog(level: string, lines: pino.DestinationStream = stderr)
   return Object.assign(log, { lines });
 }
 
-/** Resolves when every line up to now is written, or after a second: a reader that stalls keeps nobody. */
+/**
+ * Resolves when every line up to now is written, or after a second, so that a stalled reader blocks nobody.
+ */
 export const written = (log: Log): Promise<unknown> =>
   within(new Promise<void>((resolve) => log.flush(() => resolve())), WRITTEN_WITHIN_MS);

@@ -1,5 +1,5 @@
-// Counters in memory, printed for Prometheus. Labels come only from closed sets: never a key, an organization or a
-// request (S34). The library sits behind this file, so that it can be replaced.
+// Counters in memory, printed for Prometheus. Labels come only from closed sets: never a key, an organization
+// or a request (S34). Only this file uses the library, so that it can be replaced.
 import Counter from "prom-client/lib/counter";
 import Gauge from "prom-client/lib/gauge";
 import Registry from "prom-client/lib/registry";
@@ -7,14 +7,17 @@ import { tellOfProcess } from "./process-metrics.ts";
 
 interface Figures {
   openStreams: () => number;
-  /** Failed runs since the start, by job; of one that never failed, 0. */
+  /** Failed runs since the start, by job; 0 for a job that never failed. */
   failedJobs: () => ReadonlyMap<string, number>;
   quarantined: () => number;
-  /** What others print beside these, as Prometheus reads it. */
+  /** Further metrics, in Prometheus' text format. */
   beside: () => string;
 }
 
-/** What each request adds to: the library makes texts of labels at each call, and is told only when somebody asks. */
+/**
+ * Counts what each request adds to: the library builds label strings on each call, so it is updated only at a
+ * scrape.
+ */
 class Tally {
   private readonly counts = new Map<string | number, Map<string, number>>();
 
@@ -63,7 +66,7 @@ export class Metrics {
     "Requests that were refused because the gateway was full, stopping, or without its store.",
     [],
   );
-  /** The same since the start, for the page of operators. */
+  /** The same since the start, for the operators' page. */
   overloadRefusals = 0;
 
   private readonly limitRefusals = this.counter(
@@ -89,7 +92,7 @@ export class Metrics {
     ["reason"],
   );
 
-  /** All of `figures` is read at each scrape. */
+  /** All `figures` are read at each scrape. */
   constructor(private readonly figures: Figures) {
     const { openStreams, failedJobs, quarantined } = figures;
     tellOfProcess(this.registry);
@@ -102,7 +105,7 @@ export class Metrics {
     new Counter({
       name: "tollgate_failed_jobs_total",
       help: "Runs of background work that failed, by job; each has its line in the log.",
-      labelNames: ["task"], // `job` is Prometheus' own word, for what it scrapes
+      labelNames: ["task"], // `job` is Prometheus' own label for the scrape target
       registers: [this.registry],
       collect() {
         this.reset();
@@ -111,12 +114,14 @@ export class Metrics {
     });
   }
 
-  /** `surface` is of the formats served; null for what is none. */
+  /** `surface` is one of the served formats; null for other paths. */
   responded(status: number, surface: string | null): void {
     this.responses.add(status, surface ?? "none", 1);
   }
 
-  /** Begins series at zero that are known beforehand: what first appears as a 1 has no increase that an alert could see. */
+  /**
+   * Starts known series at zero: a series that first appears as 1 has no increase that an alert could see.
+   */
   beginAtZero(of: Record<"providers" | "outcomes" | "doubts" | "losses", readonly string[]>): void {
     for (const provider of of.providers) {
       for (const outcome of of.outcomes) this.attempts.add(provider, outcome, 0);
@@ -125,7 +130,7 @@ export class Metrics {
     for (const reason of of.losses) this.droppedSpans.inc({ reason }, 0);
   }
 
-  /** `code` is one of the table of refusals, or of the ledger's words for how a request was released. */
+  /** `code` is from the table of refusals, or one of the ledger's reasons for a released request. */
   refused(code: string): void {
     this.refusals.inc({ code });
   }
@@ -144,7 +149,7 @@ export class Metrics {
     this.limitRefusals.inc({ limit });
   }
 
-  /** `provider` is of the configuration, `reason` of a closed list. */
+  /** `provider` is from the configuration, `reason` from a closed list. */
   doubted(provider: string, reason: string): void {
     this.doubts.inc({ provider, reason });
   }
@@ -153,7 +158,7 @@ export class Metrics {
     this.exportedSpans.inc(spans);
   }
 
-  /** `reason` is of a closed list. */
+  /** `reason` is from a closed list. */
   spansDropped(reason: string, spans: number): void {
     this.droppedSpans.inc({ reason }, spans);
   }

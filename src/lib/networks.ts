@@ -1,4 +1,4 @@
-// Sets of IP networks, as settings name them: an address, or a network like 10.0.0.0/8 or fd00::/8.
+// Sets of IP networks, as written in settings: an address, or a network such as 10.0.0.0/8 or fd00::/8.
 import { BlockList, isIP } from "node:net";
 
 interface Network {
@@ -7,7 +7,7 @@ interface Network {
   family: "ipv4" | "ipv6";
 }
 
-/** Null for a text that is neither an address nor a network. */
+/** Null for text that is neither an address nor a network. */
 export function parseNetwork(text: string): Network | null {
   const [, address = "", bits] = /^([0-9A-Fa-f.:]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const version = isIP(address);
@@ -18,12 +18,12 @@ export function parseNetwork(text: string): Network | null {
 }
 
 const GROUPS = 8;
-/** Of an IPv4 address inside IPv6. */
+/** The prefix of an IPv4-mapped IPv6 address. */
 const MAPPED = "0:0:0:0:0:ffff";
 
 /**
- * Whom an address stands for where callers are counted: of IPv6 its /64, which one customer has whole, or the site's /48; an
- * IPv4 address inside an IPv6 one counts as what it is, and what is no address as itself.
+ * The network that an address counts under: for IPv6 its /64, which usually belongs to one customer, or the
+ * site's /48. An IPv4-mapped address counts as IPv4; text that is not an address counts as itself.
  */
 export function networkOf(address: string, bits: 64 | 48 = 64): string {
   const [plain = ""] = address.split("%", 1);
@@ -43,7 +43,7 @@ export function networkOf(address: string, bits: 64 | 48 = 64): string {
 export class Networks {
   private readonly list = new BlockList();
 
-  /** Of networks that `parseNetwork` takes. */
+  /** `texts`: networks that `parseNetwork` accepts. */
   constructor(texts: readonly string[]) {
     for (const text of texts) {
       const network = parseNetwork(text);
@@ -52,7 +52,7 @@ export class Networks {
     }
   }
 
-  /** An IPv4 address inside an IPv6 one counts as what it is; what is no address is in no network. */
+  /** An IPv4-mapped address counts as IPv4; text that is not an address is in no network. */
   has(address: string): boolean {
     const version = isIP(address);
     return version !== 0 && this.list.check(address, version === 4 ? "ipv4" : "ipv6");

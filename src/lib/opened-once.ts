@@ -1,8 +1,8 @@
-// What is loaded or opened when somebody first asks for it.
+// Loads or opens something on first use.
 
 /**
- * `open`, once: all who ask share one opening and what came of it. A failure is told to whoever waits for it and is not kept, so that the next
- * one who asks tries again.
+ * Wraps `open` so that it runs once and all callers share its result. A failure is reported to the callers
+ * waiting for it and not kept, so that the next call tries again.
  */
 export function openedOnce<Asked extends unknown[], T>(
   open: (...asked: Asked) => Promise<T>,

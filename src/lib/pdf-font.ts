@@ -1,16 +1,16 @@
-// A TrueType font for what the standard fonts of PDF have no signs for: which glyph a sign has, how wide it is, and the font cut
-// down to the glyphs that a document shows. Glyphs keep their numbers, so that nothing that names them has to be rewritten
-// (OpenType 1.9; PDF 32000-1, 9.7).
+// A TrueType font for characters that the standard PDF fonts lack: the glyph of a character, its width, and a
+// subset of the font with the glyphs used in a document. Glyphs keep their numbers, so that nothing that
+// refers to them has to be rewritten (OpenType 1.9; PDF 32000-1, 9.7).
 import { readFileSync } from "node:fs";
 import dejavu from "dejavu-fonts-ttf/ttf/DejaVuSans.ttf" with { type: "file" };
 
-/** What a reader of the cut font needs; the rest of its tables is for programs that lay text out. */
+/** The tables that a reader of the subset needs; the others are for text layout. */
 const KEPT = ["cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep"] as const;
-/** Parts of a glyph that is made of others (`glyf`, composite glyphs). */
+/** Flags of a component of a composite glyph (`glyf`). */
 const PART = { words: 0x1, scale: 0x8, more: 0x20, scales: 0x40, matrix: 0x80 } as const;
 /**
- * Written from right to left, or in forms and places that depend on their neighbours: glyph after glyph they would be wrong.
- * Hebrew to the scripts of India and South-East Asia, and their presentation forms.
+ * Scripts written from right to left, or whose forms and positions depend on context: placed glyph by glyph
+ * they would be wrong. Hebrew through the scripts of India and South-East Asia, and their presentation forms.
  */
 const NEEDS_LAYOUT =
   /[\u0590-\u08ff\u0900-\u0fff\u1000-\u109f\u1780-\u18af\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufb1d-\ufdff\ufe70-\ufeff]/u;
@@ -35,20 +35,20 @@ export class PdfFont {
     this.wideMetrics = this.view.getUint16(this.at("hhea") + 34);
   }
 
-  /** Null where it has none, or where it would stand in the wrong form or place. */
+  /** Null if the font has no glyph, or if its form or position would be wrong. */
   glyphOf(sign: string): number | null {
     const code = sign.codePointAt(0) ?? 0;
     if (code > 0xffff || code < 0x20 || NEEDS_LAYOUT.test(sign)) return null;
     return this.mapped(code) || null;
   }
 
-  /** In thousandths of the size. */
+  /** In thousandths of the font size. */
   widthOf(glyph: number): number {
     const metric = Math.min(glyph, this.wideMetrics - 1);
     return Math.round((this.view.getUint16(this.at("hmtx") + 4 * metric) * 1000) / this.unitsPerEm);
   }
 
-  /** The font with these glyphs, what they are made of, and no other. */
+  /** The font reduced to these glyphs and their components. */
   cutTo(glyphs: Iterable<number>): Uint8Array<ArrayBuffer> {
     const kept = new Set([0]);
     const wanted = [...glyphs];
@@ -73,12 +73,15 @@ export class PdfFont {
     }
     for (; from <= this.glyphs; from += 1) loca.setUint32(4 * from, at);
     const head = this.table("head").slice();
-    new DataView(head.buffer).setInt16(50, 1); // offsets of four bytes
+    new DataView(head.buffer).setInt16(50, 1); // four-byte offsets
     const made: Record<string, Uint8Array> = { glyf, hmtx, head, loca: new Uint8Array(loca.buffer) };
     return fileOf(KEPT.flatMap((tag) => (this.tables.has(tag) ? [[tag, made[tag] ?? this.table(tag)]] : [])));
   }
 
-  /** Glyph 0, which stands for none, where the font does not know it: its map of the basic plane (`cmap`, format 4). */
+  /**
+   * The glyph in the font's map of the basic plane (`cmap`, format 4); glyph 0, meaning none, if the font
+   * lacks it.
+   */
   private mapped(code: number): number {
     const { view } = this;
     const map = this.basicMap();
@@ -150,7 +153,7 @@ export class PdfFont {
 const even = (length: number): number => length + (length % 2);
 const whole = (length: number): number => Math.ceil(length / 4) * 4;
 
-/** Tables behind their directory, each at a multiple of four. Readers of PDF look at no checksum. */
+/** The tables after their directory, each at a multiple of four. PDF readers ignore the checksums. */
 function fileOf(tables: readonly (readonly [string, Uint8Array])[]): Uint8Array<ArrayBuffer> {
   const directory = 12 + 16 * tables.length;
   const bytes = new Uint8Array(directory + tables.reduce((sum, [, { length }]) => sum + whole(length), 0));
@@ -174,5 +177,5 @@ function fileOf(tables: readonly (readonly [string, Uint8Array])[]): Uint8Array<
 }
 
 let read: PdfFont | null = null;
-/** Read when the first document needs it: most need none. */
+/** Read when the first document needs it: most do not. */
 export const wideFont = (): PdfFont => (read ??= new PdfFont(new Uint8Array(readFileSync(dejavu))));

@@ -1,20 +1,24 @@
-// How many pages a PDF has, without drawing it: its page objects, those inside compressed object streams too
-// (ISO 32000 §7.5.7). Linear in its bytes, whatever they are, and bounded in what it unpacks.
+// Counts the pages of a PDF without rendering it: its page objects, including those in compressed object
+// streams (ISO 32000 §7.5.7). Linear in the number of bytes, whatever they contain, with a limit on
+// decompression.
 import { constants, inflateSync } from "node:zlib";
 
 const PAGE = /\/Type\s*\/Page(?![\w.#-])/g;
 const OBJECT_STREAM = /\/Type\s*\/ObjStm(?![\w.#-])/g;
 const DEFLATED = /\/Filter\s*(?:\/FlateDecode|\[\s*\/FlateDecode\s*\])\s*(?=[/>])/;
-/** Rows that are predicted from one another; nobody writes objects so. */
+/** Predictor-encoded rows; nobody writes objects that way. */
 const PREDICTED = /\/Predictor\s+(?!1\b)/;
 
-/** A dictionary is no longer than this to either side of its type. */
+/** The maximum length of a dictionary on either side of its type. */
 const DICTIONARY_LENGTH = 4096;
 const OBJECT_STREAMS_MAX = 4096;
-/** Of all object streams together: as much as deflated objects need, and no bomb. */
+/** The total limit for all object streams: as much as real deflated objects need, but no zip bomb. */
 const unpackedMax = (bytes: number): number => Math.min(16 * 1024 * 1024, 64 * 1024 + 8 * bytes);
 
-/** Null where that cannot be told: encrypted, damaged, packed in a way that nobody uses, or no document at all. */
+/**
+ * Null if the number cannot be determined: encrypted, damaged, compressed in a way that nobody uses, or not a
+ * document.
+ */
 export function pdfPages(bytes: Buffer): number | null {
   const text = bytes.toString("latin1");
   let pages = countOf(text);
@@ -24,7 +28,7 @@ export function pdfPages(bytes: Buffer): number | null {
   for (let found = OBJECT_STREAM.exec(text); found !== null; found = OBJECT_STREAM.exec(text)) {
     const { start, end, deflated } = streamAt(text, found.index) ?? {};
     if (start === undefined || end === undefined || ++streams > OBJECT_STREAMS_MAX) return null;
-    // Objects that are not packed were counted with the rest.
+    // Uncompressed objects were counted with the rest.
     if (deflated === true) {
       const unpacked = inflated(bytes.subarray(start, end), room);
       if (unpacked === null) return null;
@@ -43,7 +47,7 @@ function countOf(text: string): number {
   return pages;
 }
 
-/** The bytes of the object stream whose dictionary has its type here. */
+/** The bytes of the object stream whose dictionary has its type at this position. */
 function streamAt(text: string, type: number): { start: number; end: number; deflated: boolean } | null {
   const after = text.slice(type, type + DICTIONARY_LENGTH);
   const keyword = /stream\r?\n/.exec(after);

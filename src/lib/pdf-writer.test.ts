@@ -1,4 +1,5 @@
-// What is written is a PDF, whatever its texts are: the cross-reference finds every object, and no text ends its own string.
+// The output is a valid PDF, whatever the texts: the cross-reference finds every object, and no text can end
+// its own string.
 import { expect, test } from "bun:test";
 import { inflateSync } from "node:zlib";
 import { pdfPages } from "./pdf-pages.ts";
@@ -34,12 +35,12 @@ test("the cross-reference table points to every object, whatever the texts", () 
   const offsets = [...file.slice(start).matchAll(/^(\d{10}) 00000 n $/gm)].map(([, at]) => Number(at));
   expect(offsets).toHaveLength(Number(count) - 1);
   for (const [i, at] of offsets.entries()) expect(file.slice(at)).toStartWith(`${i + 1} 0 obj\n`);
-  expect(file.match(/^endstream$/gm)).toHaveLength(ODD.length + 2); // the font, and its signs
+  expect(file.match(/^endstream$/gm)).toHaveLength(ODD.length + 2); // the font, and its characters
   expect(file).toMatch(/^[\n -~]*$/);
   expect(pdfPages(Buffer.from(file, "latin1"))).toBe(ODD.length);
 });
 
-/** What a reader copies of each text in the font that the file brings. */
+/** The texts that a reader copies where the embedded font is used. */
 function copied(file: string): string[] {
   const signs = new Map(
     [...file.matchAll(/^<([0-9a-f]{4})> <([0-9a-f]+)>$/gm)].map(([, glyph = "", sign = ""]) => [
@@ -79,7 +80,7 @@ test("the embedded font has only the glyphs in use and their parts, and is small
   for (const sign of "ŁódźǕ") {
     const glyph = whole.glyphOf(sign) ?? 0;
     expect(font.widthOf(glyph)).toBe(whole.widthOf(glyph));
-    // Cut again it stays as it is: everything that it is made of is there.
+    // A subset of the subset is the same: every component is present.
     expect(font.cutTo([glyph]).length).toBe(whole.cutTo([glyph]).length);
   }
   expect(file.length).toBeLessThan(30_000);

@@ -1,6 +1,7 @@
-// A small writer of PDF: pages of A4 with lines of text in the standard fonts, which every reader has, and rules between them.
-// A text with a sign that those lack (WinAnsi) is written whole in a font that the file then brings, cut down to the glyphs in
-// use; what that font lacks, too, stands as a square. The document's title keeps every character (PDF 32000-1, 7.9.2).
+// A small PDF writer: A4 pages with lines of text in the standard fonts, which every reader has, and rules
+// between them. A text with a character that those lack (WinAnsi) is written entirely in an embedded font,
+// reduced to the glyphs in use; characters that this font lacks, too, appear as a square. The document's
+// title keeps every character (PDF 32000-1, 7.9.2).
 import { deflateSync } from "node:zlib";
 import { wideFont } from "./pdf-font.ts";
 
@@ -14,7 +15,7 @@ const FONTS: Record<Face, { name: string; base: string }> = {
 /** A4, in points. */
 const PDF_PAGE = { width: 595, height: 842 };
 
-/** Widths of Helvetica from the blank to the tilde, in thousandths of the size. */
+/** Widths of Helvetica from space to tilde, in thousandths of the font size. */
 const WIDTHS = [
   278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556,
   556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278,
@@ -23,11 +24,11 @@ const WIDTHS = [
   278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
 const FIRST_WIDTH = 32;
-/** Of a letter with an accent, a sign of WinAnsi beyond ASCII: as wide as most. */
+/** The width of accented letters and other WinAnsi characters beyond ASCII: that of most. */
 const OTHER_WIDTH = 556;
 const MONO_WIDTH = 600;
 
-/** WinAnsi's own places, beside those that it shares with Latin-1. */
+/** WinAnsi codes that differ from Latin-1. */
 const WIN_ANSI: Readonly<Record<string, number>> = {
   "€": 0x80,
   "…": 0x85,
@@ -48,10 +49,10 @@ const WIN_ANSI: Readonly<Record<string, number>> = {
   Ÿ: 0x9f,
   "−": 0x2d,
 };
-/** Of what no font here has; a document that shows it says what it stands for. */
+/** Replaces a character that no font here has; a document that shows it explains what it means. */
 export const MISSING = "□";
 
-/** A text as numbers of a font: bytes of a standard one, or glyphs of the one that the file brings. */
+/** A text as codes of a font: bytes of a standard one, or glyphs of the embedded one. */
 interface Run {
   wide: boolean;
   codes: number[];
@@ -65,7 +66,7 @@ function runOf(text: string): Run {
     : { wide: true, codes: signs.flatMap(glyphsOf) };
 }
 
-/** Its own, or those of what it is put together from. */
+/** The character's own glyph, or those of its decomposition. */
 function glyphsOf(sign: string): number[] {
   const font = wideFont();
   const own = font.glyphOf(sign);
@@ -90,7 +91,7 @@ const widthOf = ({ wide, codes }: Run, font: Face, size: number): number => {
   return (codes.reduce((sum, code) => sum + each(code), 0) * size) / 1000;
 };
 
-/** A literal string: what is no plain letter is written by its number, so that no byte of it can end it. */
+/** A literal string: everything but plain letters is written as an octal code, so that no byte can end it. */
 const literal = (bytes: readonly number[]): string =>
   `(${bytes
     .map((byte) =>
@@ -103,7 +104,7 @@ const literal = (bytes: readonly number[]): string =>
 const hex = (glyphs: readonly number[]): string =>
   `<${glyphs.map((glyph) => glyph.toString(16).padStart(4, "0")).join("")}>`;
 
-/** A text of the document itself: UTF-16 with its mark, as hex. */
+/** A text string of the document itself: UTF-16 with a byte order mark, as hex. */
 const utf16 = (text: string): string => {
   const bytes = Buffer.from(text, "utf16le").swap16();
   return `<${bytes.toString("hex")}>`;
@@ -111,34 +112,34 @@ const utf16 = (text: string): string => {
 
 interface PdfText {
   x: number;
-  /** From the top of the page. */
+  /** Measured from the top of the page. */
   y: number;
   size?: number;
   font?: Face;
-  /** Ends at `x` instead of beginning there. */
+  /** Ends at `x` instead of starting there. */
   right?: boolean;
-  /** Shortened with an ellipsis where it is wider. */
+  /** Truncated with an ellipsis if wider. */
   width?: number;
-  /** From 0, black, to 1. */
+  /** From 0 (black) to 1. */
   grey?: number;
 }
 
 const ELLIPSIS = "…";
-/** The name of the font that the file brings; its bold is drawn with an outline of this part of the size. */
+/** The name of the embedded font; its bold is drawn with an outline of this fraction of the size. */
 const WIDE = "F4";
 const OUTLINE = 0.03;
-/** More characters than any line takes. */
+/** More characters than fit on any line. */
 const LONGEST = 500;
 
-/** Pages as they are written, one after the other. */
+/** The content of each page, in order. */
 export class PdfWriter {
   private readonly pages: string[][] = [[]];
-  /** Where text goes: the last page, until the footers are written. */
+  /** The page that text goes to: the last one, until the footers are written. */
   private at = 0;
-  /** Glyphs in use, each with the sign that a reader copies. */
+  /** Glyphs in use, each with the character that a reader copies. */
   private readonly glyphs = new Map<number, string>();
 
-  /** Whether a sign was written that no font here has. */
+  /** True if a character was written that no font here has. */
   lacks = false;
 
   newPage(): void {
@@ -157,7 +158,7 @@ export class PdfWriter {
     if (run.wide) this.note(signs);
     const from = right ? x - widthOf(run, font, size) : x;
     const place = `${number(from)} ${number(PDF_PAGE.height - y)} Td`;
-    // An outline makes it bold: the file brings one font.
+    // An outline makes it bold: only one font is embedded.
     const bold = run.wide && font === "bold";
     const stroke = bold ? `${grey} G ${number(OUTLINE * size)} w 2 Tr ` : "";
     const shown = run.wide ? hex(run.codes) : literal(run.codes);
@@ -176,13 +177,13 @@ export class PdfWriter {
       }
   }
 
-  /** A thin line across. */
+  /** A thin horizontal line. */
   rule(y: number, from: number, to: number): void {
     const at = number(PDF_PAGE.height - y);
     this.put(`0.75 G 0.5 w ${number(from)} ${at} m ${number(to)} ${at} l S`);
   }
 
-  /** The file. `footer` is written on each page once their number is known. */
+  /** Returns the file. `footer` is called for each page once their number is known. */
   bytes(title: string, footer: (page: number, of: number) => void): Uint8Array<ArrayBuffer> {
     for (this.at = 0; this.at < this.pages.length; this.at++) footer(this.at + 1, this.pages.length);
     return fileOf(this.pages, title, this.glyphs);
@@ -195,7 +196,7 @@ export class PdfWriter {
 
 const number = (value: number): string => String(Math.round(value * 100) / 100);
 
-/** The objects of the font that the file brings, the first of them at this number; none where no text needs it. */
+/** The objects of the embedded font, the first with this number; empty if no text needs it. */
 function wideObjects(glyphs: ReadonlyMap<number, string>, first: number): string[] {
   if (glyphs.size === 0) return [];
   const font = wideFont();
@@ -221,7 +222,7 @@ function wideObjects(glyphs: ReadonlyMap<number, string>, first: number): string
   ];
 }
 
-/** The letters before the sign say that it is a part of the font. */
+/** The six letters before the plus sign mark a font subset. */
 const WIDE_NAME = "TOLLGA+DejaVuSans";
 
 function inHundreds(all: readonly string[]): string[][] {
@@ -267,6 +268,6 @@ function fileOf(
   });
   const table = offsets.map((at) => `${String(at).padStart(10, "0")} 00000 n \n`).join("");
   const end = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R /Info 3 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
-  // All of it is ASCII, so that its characters are its bytes.
+  // The whole file is ASCII, so its characters are its bytes.
   return new TextEncoder().encode(text + end);
 }

@@ -1,7 +1,7 @@
 // Small PDFs for the tests of all rooms.
 import { deflateSync } from "node:zlib";
 
-/** A document of empty pages; `packed`: its objects lie in a compressed stream, as in most that are written today. */
+/** A document of empty pages; `packed`: its objects are in a compressed stream, as in most current files. */
 export function samplePdf({ pages = 1, packed = false } = {}): Buffer {
   const numbers = Array.from({ length: pages }, (_, page) => page + 3);
   const tree = `<< /Type /Pages /Count ${pages} /Kids [${numbers.map((n) => `${n} 0 R`).join(" ")}] >>`;
@@ -13,7 +13,7 @@ export function samplePdf({ pages = 1, packed = false } = {}): Buffer {
   return Buffer.concat([Buffer.from("%PDF-1.7\n"), written, Buffer.from("%%EOF\n")]);
 }
 
-/** An object stream of these bytes, whatever they are. */
+/** An object stream with these bytes, whatever they are. */
 export const objectStream = (data: Uint8Array, how = "/Filter /FlateDecode"): Buffer =>
   Buffer.concat([
     Buffer.from(`9 0 obj\n<< /First 40 /Length ${data.length} ${how} /N 9 /Type /ObjStm >>\nstream\r\n`),
@@ -21,7 +21,7 @@ export const objectStream = (data: Uint8Array, how = "/Filter /FlateDecode"): Bu
     Buffer.from("\nendstream\nendobj\n"),
   ]);
 
-/** The part of a message that carries it. */
+/** The message part that contains it. */
 export const filePart = (pdf: Buffer = samplePdf(), filename = "report.pdf") => ({
   type: "file" as const,
   file: { filename, file_data: `data:application/pdf;base64,${pdf.toString("base64")}` },

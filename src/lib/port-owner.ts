@@ -1,13 +1,13 @@
-// Which process listens on a TCP port of this machine, as far as /proc tells this user.
+// The process that listens on a TCP port of this machine, as far as /proc shows it to this user.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 export interface PortOwner {
   pid: number;
-  /** The program's name without its arguments, which may hold secrets. */
+  /** The program's name without its arguments, which may contain secrets. */
   command: string;
 }
 
-/** Null where nobody listens, where the owner is another user's process, and on systems without /proc. */
+/** Null if nobody listens, if the owner is another user's process, and on systems without /proc. */
 export function ownerOf(port: number): PortOwner | null {
   const sockets = new Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap((table) => listenersOn(port, table)));
   if (sockets.size === 0) return null;
@@ -20,7 +20,7 @@ export function ownerOf(port: number): PortOwner | null {
 
 const LISTENS = "0A";
 
-/** `socket:[inode]` of each; columns: slot, local address:port in hex, peer, state, …, inode. */
+/** `socket:[inode]` of each listener; columns: slot, local address:port in hex, peer, state, …, inode. */
 function listenersOn(port: number, table: string): string[] {
   const rows = textOf(table)
     .split("\n")
@@ -32,7 +32,7 @@ function listenersOn(port: number, table: string): string[] {
     .map((row) => `socket:[${row[9]}]`);
 }
 
-// A process may end, or be another user's, between two looks: what cannot be read is not there.
+// A process may end or become another user's between two reads: whatever cannot be read counts as absent.
 const entriesOf = (folder: string): string[] => readOr([], () => readdirSync(folder));
 const linkOf = (path: string): string => readOr("", () => readlinkSync(path));
 const textOf = (path: string): string => readOr("", () => readFileSync(path, "utf8"));

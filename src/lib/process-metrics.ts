@@ -1,5 +1,5 @@
-// What prom-client tells of a process, without what only V8 and libuv have: Bun answers a question about the spaces of the
-// heap by walking all of it, 40 ms at a start and 300 ms with two million objects.
+// Prom-client's process metrics, without those specific to V8 and libuv: Bun answers a query about heap
+// spaces by walking the whole heap, 40 ms at a start and 300 ms with two million objects.
 import type { Registry } from "prom-client";
 import eventLoopLag from "prom-client/lib/metrics/eventLoopLag";
 import heapSizeAndUsed from "prom-client/lib/metrics/heapSizeAndUsed";
@@ -20,7 +20,7 @@ const TOLD = [
   heapSizeAndUsed,
   version,
 ];
-/** Milliseconds between two looks at how late the thread is. */
+/** Milliseconds between two measurements of the event loop lag. */
 const PRECISION_MS = 10;
 
 /** Registers `process_*` and `nodejs_*`, read at each scrape. */

@@ -1,4 +1,5 @@
-// The library's parts that are used: most of what it takes of a start is for what pushes and gathers (performance.md §5).
+// The parts of the library that are used: most of its load time is spent on pushing and gathering
+// (performance.md §5).
 declare module "prom-client/lib/counter" {
   export { Counter as default } from "prom-client";
 }
@@ -8,7 +9,7 @@ declare module "prom-client/lib/gauge" {
 declare module "prom-client/lib/registry" {
   export { Registry as default } from "prom-client";
 }
-/** What is told of a process, one file each. */
+/** The metrics of a process, one file each. */
 declare module "prom-client/lib/metrics/*" {
   const register: (
     registry: import("prom-client").Registry,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { OWN_HISTOGRAMS, RequestFigures } from "./request-figures.ts";
 
-/** So many routes, each with one request that was settled and one call that failed. */
+/** This many routes, each with one settled request and one failed call. */
 function used(routes: number): string {
   const figures = new RequestFigures();
   for (let n = 0; n < routes; n += 1) {

@@ -1,17 +1,17 @@
-// What became of requests, in figures by route: how long they took, what they used, what they held and cost. Labels are those of
-// published releases, never of a caller. Money is summed as it is kept, in whole nano-dollars, and printed exactly.
+// The outcomes of requests as metrics by route: duration, usage, holds and cost. Labels come from published
+// releases, never from callers. Money is summed in whole nano-dollars and printed exactly.
 import { formatUsd, nanoUsd } from "../domain/money.ts";
 import { GEN_AI_METRIC, METRIC_LABEL } from "../domain/telemetry-names.ts";
 import { Histogram, labelText, metricHead } from "./histogram.ts";
 
-/** The conventions' own bounds, for tokens and for seconds. */
+/** The bucket bounds of the conventions, for tokens and for seconds. */
 const TOKENS = [
   1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
 ];
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const FIRST_SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
-/** Of a published release, and what the conventions call its provider and what is done there. */
+/** Labels of a published release, with the conventions' names for its provider and operation. */
 export interface RouteLabels {
   model: string;
   provider: string;
@@ -28,25 +28,26 @@ export interface SettledFigures {
   charge: bigint;
   variance: bigint;
   seconds: number;
-  /** Of streams; null where there was no first part. */
+  /** Streams only; null if there was no first part. */
   firstPartSeconds: number | null;
 }
 
 /**
- * So many routes, each on one surface, have histograms of their own, in the order of their first request since the start. One
- * prints about a hundred lines, so that without a bound thousands of routes print tens of megabytes at each scrape.
+ * The number of pairs of route and surface that get their own histograms, in the order of their first request
+ * since the start. Each prints about a hundred lines, so without a limit thousands of routes would print tens
+ * of megabytes at each scrape.
  */
 export const OWN_HISTOGRAMS = 200;
-/** Stands for the route, the model and the provider of what is beyond them; no route has this name. */
+/** Replaces the route, model and provider of all further routes; no route has this name. */
 const OTHER = "other";
 
-/** Histograms of one route on one surface, or of all that have none of their own there. */
+/** Histograms of one route on one surface, or of all further routes there. */
 class RouteHistograms {
   private readonly duration = new Histogram(SECONDS);
   private readonly firstPart = new Histogram(FIRST_SECONDS);
   private readonly input = new Histogram(TOKENS);
   private readonly output = new Histogram(TOKENS);
-  /** Calls by class of failure; null = answered. */
+  /** Calls by class of failure; null means answered. */
   private readonly calls = new Map<string | null, Histogram>();
   private readonly own: string;
   private readonly genAi: string;
@@ -76,7 +77,7 @@ class RouteHistograms {
     calls.observe(seconds);
   }
 
-  /** Its lines of one metric. */
+  /** The histogram's lines of one metric. */
   lines(metric: HistogramName): string {
     const { name } = HISTOGRAMS[metric];
     switch (metric) {
@@ -105,7 +106,7 @@ class RouteHistograms {
   }
 }
 
-/** Figures of one route on one surface: its money always its own. */
+/** Figures of one route on one surface; money is always counted separately. */
 export class RouteFigures {
   private charged = 0n;
   private variance = 0n;
@@ -124,12 +125,12 @@ export class RouteFigures {
     this.variance += figures.variance;
   }
 
-  /** A call ended; `errorClass` is of a closed list. */
+  /** Records that a call ended; `errorClass` is from a closed list. */
   called(errorClass: string | null, seconds: number): void {
     this.histograms.called(errorClass, seconds);
   }
 
-  /** Its line of one sum. */
+  /** The line of one sum. */
   line(sum: SumName): string {
     return `${SUMS[sum].name}{${this.own}} ${formatUsd(nanoUsd(this[sum]))}\n`;
   }
@@ -169,19 +170,19 @@ const SUMS = {
 type SumName = keyof typeof SUMS;
 
 /**
- * Figures per surface and route, for Prometheus. Routes beyond the number that has histograms of its own share one per
- * surface.
+ * Figures per surface and route, for Prometheus. Routes beyond the number with their own histograms share one
+ * set per surface.
  */
 export class RequestFigures {
   /** By surface and route. */
   private readonly surfaces = new Map<string, Map<string, RouteFigures>>();
   private readonly histograms: RouteHistograms[] = [];
-  /** By surface: of the routes that came too late for histograms of their own. */
+  /** By surface: the histograms shared by all further routes. */
   private readonly others = new Map<string, RouteHistograms>();
   private held = 0n;
   private readonly resolved = { settled: 0, released: 0 };
 
-  /** Undefined where `open` has not been called for it. */
+  /** Undefined if `open` has not been called for it. */
   route(route: string, surface: string): RouteFigures | undefined {
     return this.surfaces.get(surface)?.get(route);
   }
@@ -193,7 +194,7 @@ export class RequestFigures {
     return figures;
   }
 
-  /** A request was resolved; `held` is what its admission held. */
+  /** Records that a request was resolved; `held` is what its admission held. */
   ended(outcome: "settled" | "released", held: bigint): void {
     this.resolved[outcome] += 1;
     this.held += held;

@@ -80,7 +80,7 @@ test("what was removed from a roster or a register is not retained by later memb
     `${import.meta.dir}/../../test/support/roster-heap.ts`,
   ]);
   const { passed, ofRoster, ofRegister } = JSON.parse(stdout.toString()) as Record<string, number>;
-  // A `Set` keeps almost half of them.
+  // A `Set` keeps almost half of them alive.
   expect(ofRoster).toBeLessThan((passed ?? 0) / 4);
   expect(ofRegister).toBeLessThan((passed ?? 0) / 4);
 }, 60_000);

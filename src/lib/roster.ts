@@ -1,15 +1,16 @@
-// What is under way, where things come and go by the thousand. Not a `Set` or a `Map` of them: whenever its table is full, the
-// runtime's makes a new one, and leaves the old one, with what stood in it and the way to the new one, to whoever still
-// iterates over it. A table that has grown old keeps the next one alive until the next whole collection, that one the next,
-// and each what stood in it: of 64 requests at a time, all 25,000 of half a minute (docs/design/performance.md §5).
+// Collections for objects under way that come and go by the thousand. They replace `Set` and `Map` because,
+// whenever the runtime's table is full, it allocates a new one and keeps the old one, with its entries and a
+// link to the new one, for iterators still using it. An old-generation table keeps the next one alive until
+// the next full collection, that one the next, and each its entries: with 64 requests at a time, all 25,000
+// of half a minute (docs/design/performance.md §5).
 
-/** Stands in one roster at a time. */
+/** Belongs to one roster at a time. */
 export interface Member {
-  /** Where it stands there, the roster's to write; −1 before and after. */
+  /** The position in the roster, written only by the roster; −1 before and after. */
   rosterPlace: number;
 }
 
-/** A set of members, in no order. */
+/** An unordered set of members. */
 export class Roster<T extends Member> {
   private readonly members: T[] = [];
 
@@ -25,7 +26,7 @@ export class Roster<T extends Member> {
     if (!this.has(member)) member.rosterPlace = this.members.push(member) - 1;
   }
 
-  /** False where it is not in it. */
+  /** False if it is not a member. */
   delete(member: T): boolean {
     if (!this.has(member)) return false;
     const last = this.members.pop();
@@ -37,13 +38,13 @@ export class Roster<T extends Member> {
     return true;
   }
 
-  /** Those of now, whoever comes or goes meanwhile. */
+  /** A snapshot, unaffected by later changes. */
   all(): T[] {
     return [...this.members];
   }
 }
 
-/** By their id: what was taken out is held by nothing of it any more. */
+/** A map by id that keeps no reference to removed values. */
 export class Register<Id extends string | number, T extends object> {
   private readonly places = new Map<Id, { held: T | null }>();
 
@@ -64,7 +65,7 @@ export class Register<Id extends string | number, T extends object> {
     this.places.set(id, { held });
   }
 
-  /** What stood there; undefined where nothing did. */
+  /** Removes and returns the value; undefined if there is none. */
   take(id: Id): T | undefined {
     const place = this.places.get(id);
     if (place === undefined) return undefined;
@@ -74,7 +75,7 @@ export class Register<Id extends string | number, T extends object> {
     return held ?? undefined;
   }
 
-  /** All that stood in it, which nothing does from now on. */
+  /** Removes and returns all values. */
   takeAll(): T[] {
     return [...this.places.keys()].flatMap((id) => this.take(id) ?? []);
   }

@@ -1,12 +1,12 @@
-// What is kept sealed: AES-256-GCM under the data key, bound to where it belongs, so that bytes copied to another row do not
-// open (hardening.md S31, S32).
+// Seals stored data: AES-256-GCM under the data key, bound to its place, so that bytes copied to another row
+// do not open (hardening.md S31, S32).
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Nonce, ciphertext and tag, of the pieces one after the other. */
+/** Returns nonce, ciphertext and tag of the concatenated pieces. */
 export function sealBytes(key: Uint8Array, place: string, pieces: readonly Uint8Array[]): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce);
@@ -15,7 +15,7 @@ export function sealBytes(key: Uint8Array, place: string, pieces: readonly Uint8
   return Buffer.concat([nonce, ...sealed, cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws when the bytes were changed, or belong to another place or another key. */
+/** Throws if the bytes were changed, or belong to another place or another key. */
 export function openBytes(key: Uint8Array, place: string, sealed: Uint8Array): Buffer {
   const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES));
   decipher.setAAD(Buffer.from(place));

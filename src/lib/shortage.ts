@@ -1,5 +1,5 @@
-// Whether this machine has run out of what another connection takes: descriptors, ports, memory for sockets. What fails for
-// want of it is nobody else's failure.
+// Detects whether this machine has run out of what a new connection needs: descriptors, ports, memory for
+// sockets. A failure caused by that is not the provider's.
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 
 const WANTS: Readonly<Record<string, string>> = {
@@ -10,20 +10,24 @@ const WANTS: Readonly<Record<string, string>> = {
   ENOMEM: "no memory left",
 };
 
-/** A connection and the look-up of its name take a few at a time; and one may have come back since it failed. */
+/**
+ * A connection and its name lookup take a few descriptors at a time, and one may have been freed since the
+ * failure.
+ */
 const SPARE = 8;
 
-/** What is short, in words, where this code of an error says so by itself; else null. */
+/** The shortage in words, if this error code names one directly; otherwise null. */
 export const wantIn = (code: string): string | null =>
   Object.hasOwn(WANTS, code) ? (WANTS[code] ?? null) : null;
 
 /**
- * What was short here, in words; null where a connection that failed with `code` failed for another reason. Bun's connect says
- * `ECONNREFUSED`, and its resolver `ENOTFOUND`, also where there was no descriptor for them: that is tried out.
+ * The shortage in words; null if a connection that failed with `code` failed for another reason. Bun's
+ * connect reports `ECONNREFUSED`, and its resolver `ENOTFOUND`, also if there was no descriptor left: so
+ * opening files is tried.
  */
 export const wantBehind = (code: string): string | null => wantIn(code) ?? wantIn(codeOfOpening());
 
-/** Of the error that opening a few files meets now; empty where they open. */
+/** The error code of opening a few files now; empty if they open. */
 function codeOfOpening(): string {
   const opened: number[] = [];
   try {
@@ -36,19 +40,22 @@ function codeOfOpening(): string {
   }
 }
 
-/** Of what is no call: the store, files, doors that listen, who asks for something else. */
+/** Descriptors reserved for everything but calls: the store, files, listeners, other requests. */
 const KEPT_BACK = 48;
-/** Its client's and its provider's. */
+/** The client's and the provider's. */
 const OF_A_CALL = 2;
 
-/** How many calls there are descriptors for, at least one, by what this process may have open; null where it has no bound. */
+/**
+ * The number of calls, at least one, that fit into this process's limit of descriptors; null if it has no
+ * limit.
+ */
 export function callsWithDescriptors(openMax = openFilesMax()): number | null {
   return openMax === null ? null : Math.max(1, Math.floor((openMax - KEPT_BACK) / OF_A_CALL));
 }
 
 const LIMITS = "/proc/self/limits";
 
-/** `ulimit -n` as it holds now; null where it is unlimited, or the system does not tell. */
+/** The current `ulimit -n`; null if it is unlimited or unknown. */
 export function openFilesMax(): number | null {
   if (!existsSync(LIMITS)) return null;
   const found = /^Max open files\s+(\d+)/m.exec(readFileSync(LIMITS, "utf8"))?.[1];

@@ -1,5 +1,5 @@
-// How things stand at the moment somebody looks: routes, circuits, the store, its backup, its books. Read at each scrape from what
-// is in memory, and printed for Prometheus; nothing here asks the store.
+// The current state for Prometheus: routes, circuits, the store, its backup, its books. Read from memory at
+// each scrape; nothing here reads the store.
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { VERSION } from "../domain/program.ts";
 import { type Histogram, labelText, metricHead } from "./histogram.ts";
@@ -8,17 +8,17 @@ interface RouteFigure {
   labels: { model: string; provider: string; route: string };
   state: string;
   circuit: string;
-  /** Null where nothing tells. */
+  /** Null if unknown. */
   expiresAtMs: number | null;
 }
 
 export interface StateFigures {
-  /** All that a route's state can be. */
+  /** All possible states of a route. */
   states: readonly string[];
-  /** All phases of a circuit, from well to open: printed as their number. */
+  /** All phases of a circuit, from healthy to open: printed as their index. */
   circuits: readonly string[];
   routes(): RouteFigure[];
-  /** Providers, and whether they refuse our account there. */
+  /** Providers, and whether they refuse our account. */
   accounts(): { provider: string; refused: boolean }[];
   ready(): boolean;
   pulse(): {
@@ -26,17 +26,17 @@ export interface StateFigures {
     sweptAtMs: number | null;
     since: { took: Histogram; carried: Histogram; waited: Histogram };
   };
-  /** Null where backups are the database's own affair; 0 where there was none. */
+  /** Null if backups are the database's own concern; 0 if there was none yet. */
   backupAtMs(): number | null;
-  /** Organizations whose paid calls are refused because their books do not add up. */
+  /** The number of organizations whose paid calls are refused because their books do not add up. */
   stopped(): number;
-  /** Null until it was looked at. */
+  /** Null until it has been checked. */
   drift(): { amount: NanoUsd; atMs: number } | null;
 }
 
-/** The lines of all of them in the text format of Prometheus, each family with its HELP and TYPE. */
+/** All lines in Prometheus' text format, each family with its HELP and TYPE. */
 export function printState(on: StateFigures): string {
-  // Their labels stand in six lines each, and are made once.
+  // Their labels appear in six lines each, and are printed once.
   const routes = on.routes().map(({ labels, ...route }) => ({ ...route, labels: labelText(labels) }));
   const { waiting, sweptAtMs, since } = on.pulse();
   const drift = on.drift();
@@ -106,7 +106,7 @@ export function printState(on: StateFigures): string {
   ].join("");
 }
 
-/** `labels` as they stand between braces; "": none. */
+/** `labels` as printed between braces; "" for none. */
 type Sample = [labels: string, value: number | string];
 
 function gauge(name: string, help: string, samples: Sample[]): string {

@@ -1,4 +1,4 @@
-// A font, imported as a file: the path of it, also inside the single executable.
+// A font imported as a file: its path, also inside the single executable.
 declare module "*.ttf" {
   const path: string;
   export default path;

@@ -1,10 +1,10 @@
-// What one turn of the event loop promises to those who go through it together.
+// What one turn of the event loop guarantees to those who share it.
 import { expect, test } from "bun:test";
 import { atEndOfTurn, letGoOn, nextTurn } from "./turn.ts";
 
 const loopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Writes down each of its steps; between them it waits for nothing but its turn among the others. */
+/** Records each of its steps; between them it only waits for its turn among the others. */
 async function walk(name: string, steps: string[], atEnd?: () => void): Promise<void> {
   await nextTurn();
   steps.push(`${name} reads`);

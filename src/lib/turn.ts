@@ -1,13 +1,14 @@
-// The turns of the event loop, as requests go through them: what arrived in one turn goes on together, stage after stage, and
-// what it asks of the store is one commit at the end of that turn. Alone, each request would run through the code of the whole
-// line before the next one does; together they run one stage's code many times, and the processor keeps it (performance.md §5).
+// The turns of the event loop that requests share: requests that arrived in one turn continue together, stage
+// by stage, and what they ask of the store becomes one commit at the end of that turn. Separately, each
+// request would run the code of all stages before the next; together they run one stage's code many times,
+// and it stays in the processor's cache (performance.md §5).
 import { drainMicrotasks } from "bun:jsc";
 
 let waiting: (() => void)[] = [];
 let ending: (() => void)[] = [];
 let begun = false;
 
-/** Resolves in the next turn, for all who wait for it at once. */
+/** Resolves in the next turn, for all waiting callers together. */
 export const nextTurn = (): Promise<void> => new Promise(wait);
 
 function wait(goOn: () => void): void {
@@ -15,13 +16,16 @@ function wait(goOn: () => void): void {
   begin();
 }
 
-/** Runs `work` once the requests of the turn have gone as far as they get by themselves. What it throws stops nobody else's. */
+/**
+ * Runs `work` once the requests of the turn have run as far as they can. An error in it affects no other
+ * work.
+ */
 export function atEndOfTurn(work: () => void): void {
   ending.push(work);
   begin();
 }
 
-/** Whoever has been told something goes on with it, as far as that gets by itself, before the next one is told. */
+/** Runs the continuations of promises resolved so far, before the caller resolves the next one. */
 export const letGoOn = (): void => drainMicrotasks();
 
 function begin(): void {
@@ -43,7 +47,7 @@ function turn(): void {
       work();
     } catch (error) {
       queueMicrotask(() => {
-        throw error; // told as whatever nobody caught
+        throw error; // reported as an uncaught exception
       });
     }
   if (waiting.length > 0) begin();

@@ -1,4 +1,7 @@
-/** The promise's value, or null when it takes longer. The promise goes on all the same; its rejection is the caller's. */
+/**
+ * The promise's value, or null if it takes longer. The promise keeps running; the caller handles its
+ * rejection.
+ */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<null>((resolve) => {
@@ -11,7 +14,7 @@ export async function within<T>(promise: Promise<T>, ms: number): Promise<T | nu
   }
 }
 
-/** The promise's value; throws the signal's reason as soon as it is aborted. The promise goes on all the same. */
+/** The promise's value; throws the signal's reason as soon as it is aborted. The promise keeps running. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await promise;
   const told = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-// Room in memory, by the byte: what one account gets of it, and what a body that turns out larger may still take.
+// Memory budgets in bytes: what one account gets, and what a body that turns out larger may still take.
 import { expect, test } from "bun:test";
 import { Refusal } from "../domain/refusals.ts";
 import { ByteRooms, type RoomTerms } from "./byte-rooms.ts";

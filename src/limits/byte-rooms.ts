@@ -1,35 +1,35 @@
-// Room in memory for what is under way: bounded for all together and for each account (an organization, a person, a management
-// key, a stranger's network). Nobody's shut out the others': who has something under way leaves twice as much free.
+// Memory budgets for work in progress, bounded in total and for each account (an organization, a person, a management key, a
+// stranger's network). No account can shut out the others: one with work in progress must leave twice as much free.
 import { Refusal } from "../domain/refusals.ts";
 import { Counts } from "./shares.ts";
 
 /** The room of one body, in bytes. */
 export interface Room {
-  /** More of it came than was told of. Throws as `take` does. */
+  /** Takes more room, for a body that exceeds what was announced. Throws as `take` does. */
   grow(bytes: number): void;
-  /** So much of it there is by now: what is above its room is taken, too. False where there is none. */
+  /** Makes sure that the room is at least `bytes`, taking more if necessary. Returns false if there is no room left. */
   holds(bytes: number): boolean;
-  /** It is not in memory any more, or never will be. */
+  /** Gives the room back: the body is no longer in memory, or never will be. */
   release(): void;
 }
 
 export interface RoomTerms {
-  /** Of all bodies together. */
+  /** For all bodies together. */
   totalBytes: number;
-  /** Of one account; a quarter where it is left out. */
+  /** For one account; defaults to a quarter of the total. */
   shareBytes?: number;
-  /** One of this size always fits an account. */
+  /** One body of this size always fits within an account's share. */
   bodyBytes: number;
-  /** Told of each refusal, by the setting's name. */
+  /** Called for each refusal with the setting's name. */
   refused: (limit: string) => void;
 }
 
 interface RoomWords {
   /** The setting's name. */
   limit: string;
-  /** 429: the account has too much under way. */
+  /** 429: the account has too much in progress. */
   tooMuch(): Refusal;
-  /** 503: all together have. */
+  /** 503: all accounts together have too much in progress. */
   full(): Refusal;
 }
 
@@ -50,12 +50,12 @@ export class ByteRooms {
     };
   }
 
-  /** Throws `Refusal` 429 when the account has too much under way, 503 when all together have. */
+  /** Throws `Refusal` 429 if the account has too much in progress, 503 if all accounts together have. */
   take(account: string, bytes: number): Room {
     return new BodyRoom(this, account, bytes);
   }
 
-  /** So much more of it. Throws as `take` does. */
+  /** Takes more for the account. Throws as `take` does. */
   add(account: string, bytes: number): void {
     const { taken, most, words } = this;
     const wanted = taken.of(account) + bytes;

@@ -1,12 +1,13 @@
-// What an operator may set for every key and every organization in the configuration: what holds where nothing is set for the
-// one (`registry/rate-limits.ts`). The setting and the editor's schema follow from its row here. All are off unless they are set.
+// Default limits that the configuration may set for every key and every organization. They apply where the key or organization
+// has no limit of its own (`registry/rate-limits.ts`). The setting and the editor's schema are derived from the rows here. All
+// are off unless set.
 import { RATE_AT_MOST, type RateDefaults } from "../domain/rate-limits.ts";
 import type { CamelCase } from "../lib/camel-case.ts";
 
 interface Row {
-  /** The setting takes 1 to this many. */
+  /** The setting accepts 1 to this value. */
   atMost: number;
-  /** Of the setting, for the editor's schema. */
+  /** The setting's description in the editor's schema. */
   description: string;
 }
 
@@ -30,7 +31,7 @@ export const CALLER_LIMITS = {
 /** Null = off. */
 export type CallerLimitSettings = Record<CamelCase<keyof typeof CALLER_LIMITS>, number | null>;
 
-/** What holds for each key and each organization by these settings. */
+/** The default limits of each key and each organization under these settings. */
 export const rateDefaultsOf = (settings: CallerLimitSettings): RateDefaults => ({
   key: {
     requestsPerMinute: settings.keyRequestsPerMinute,

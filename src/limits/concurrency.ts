@@ -1,20 +1,20 @@
-// How many requests may be unsettled at once in this process (S18), and that no organization keeps the others out: while
-// somebody was turned away a moment ago, whoever has its share gets no more of the places that are given back. Counted is what
-// is under way until its hold has ended, not who still listens: a keyed stream whose client has left runs on, and costs.
-// What holds on all gateways together is decided in COMMIT 1 (`ledger/decide/rate.ts`).
+// Limits how many requests may be unsettled at once in this process (S18) and keeps one organization from shutting out the others:
+// for a while after another caller was refused, an organization that has its share gets none of the places that are given back.
+// A request counts until its hold has ended, even if its client has left: a keyed stream then runs on, and costs.
+// Limits across all gateways are decided in COMMIT 1 (`ledger/decide/rate.ts`).
 import type { CallerIds } from "../domain/credential.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Counts } from "./shares.ts";
 
-/** One request's place, from before its admission until it is settled or voided. */
+/** The place of one request, taken before its admission and kept until it is settled or voided. */
 export interface ConcurrencySlot {
-  /** Gives it back; a second time does nothing. */
+  /** Gives the place back. A second call does nothing. */
   done(): void;
 }
 
 const SHORTLY_MS = 1000;
-/** Who was turned away comes back within this, and finds what was given back meanwhile. */
+/** A refused caller that retries within this time finds the places given back in the meantime. */
 const WAITS_MS = 5000;
 
 class Slot implements ConcurrencySlot {
@@ -34,26 +34,26 @@ class Slot implements ConcurrencySlot {
 }
 
 interface ConcurrencyPorts {
-  /** Of all callers together. */
+  /** The limit for all callers together. */
   inProcess: number;
-  /** What one organization may have of them while another one waits, in percent. */
+  /** The share of them that one organization may have while another one waits, in percent. */
   sharePercent: number;
   clock: Pick<Clock, "monotonicMs">;
-  /** Told of each refusal, by the setting's name. */
+  /** Called for each refusal with the setting's name. */
   refused: (limit: string) => void;
 }
 
 export class Concurrency {
   private readonly taken = new Counts();
   private readonly share: number;
-  /** Until then somebody else waits. */
+  /** Until this time, another organization is considered to be waiting. */
   private waitedForUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly ports: ConcurrencyPorts) {
     this.share = Math.max(1, Math.floor((ports.inProcess * ports.sharePercent) / 100));
   }
 
-  /** Why no request of this caller may start now: 429 where it has its share and others wait, 503 where all is taken. */
+  /** Returns why this caller may not start a request now (429 if it has its share and others wait, 503 if all places are taken), or null. */
   refusal({ organizationId }: Pick<CallerIds, "organizationId">): Refusal | null {
     const nowMs = this.ports.clock.monotonicMs();
     const hasItsShare = this.taken.of(organizationId) >= this.share;
@@ -64,7 +64,7 @@ export class Concurrency {
     return this.refused("max_concurrent", full());
   }
 
-  /** Takes a place, or says what `refusal` says. */
+  /** Takes a place, or returns what `refusal` returns. */
   take(caller: Pick<CallerIds, "organizationId">): ConcurrencySlot | Refusal {
     return this.refusal(caller) ?? new Slot(this.taken, caller.organizationId);
   }
@@ -78,13 +78,11 @@ export class Concurrency {
 const tooMany = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "This organization has its share of the requests that the gateway runs at once, and others wait. Streams whose client has left count until they have ended. Send the request again shortly.",
+    "This organization has its share of the requests that the gateway runs at once, and others are waiting. Streams whose client has disconnected count until they end. Retry shortly.",
     { retryAfterMs: SHORTLY_MS },
   );
 
 const full = (): Refusal =>
-  new Refusal(
-    "overloaded",
-    "The gateway has as many requests in progress as it may. Send the request again shortly.",
-    { retryAfterMs: SHORTLY_MS },
-  );
+  new Refusal("overloaded", "The gateway is at its limit of requests in progress. Retry shortly.", {
+    retryAfterMs: SHORTLY_MS,
+  });

@@ -1,6 +1,6 @@
-// How often logins of the command line may be asked for, and their short codes be tried. Counted in the store, so that
-// another gateway or a restart forgives nobody. A try is written before it is counted: of many at once no more get
-// through than one after the other.
+// Limits how often command-line logins may be requested and their short codes tried. Counts are kept in the store, so that neither
+// another gateway nor a restart resets them. A try is written before tries are counted, so concurrent tries cannot exceed the
+// limit.
 import { MINUTE_MS } from "../domain/durations.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -8,10 +8,10 @@ import { networkOf } from "../lib/networks.ts";
 import { numberOf, type Sql, textOf } from "../store/sql.ts";
 
 const TRIES_WITHIN_MS = 10 * MINUTE_MS;
-/** Of codes by one person; an address may be that of a whole office. */
+/** Code tries allowed for each person and each address; a whole office may share an address. */
 const TRIES = { person: 10, address: 30 };
 const ASKS_A_MINUTE = 10;
-/** That wait for a decision, of all networks: what anybody may write into the store. */
+/** Logins waiting for a decision, from all networks: bounds what anybody may write into the store. */
 const OPEN_AT_MOST = 1_000;
 
 interface OpenLogin {
@@ -20,9 +20,9 @@ interface OpenLogin {
 }
 
 interface DeviceThrottle {
-  /** Throws when this address's network asks too often; of the logins that wait it returns those that have to make room. */
+  /** Throws if this address's network asks too often. Returns the waiting logins that have to make room. */
   asks(address: string): Promise<string[]>;
-  /** Throws when this person or this address's network tried too many codes. */
+  /** Throws if this person or this address's network tried too many codes. */
   tries(person: string, address: string): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function deviceThrottle({ sql, clock }: { sql: Sql; clock: Clock }): Devi
   };
 }
 
-/** Of those who have the most, the oldest; of IPv6 by site, which has 65,536 networks. */
+/** Drops the oldest logins of the sites that have the most. An IPv6 site has 65,536 networks, so IPv6 counts by site. */
 function makingRoom(oldestFirst: readonly OpenLogin[]): string[] {
   const bySite = Map.groupBy(oldestFirst, ({ address }) => networkOf(address, 48));
   const dropped: string[] = [];

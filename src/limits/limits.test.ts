@@ -1,4 +1,4 @@
-// What this process runs at once, of all callers together: nobody is kept out by one who came first and takes everything.
+// What this process runs at once, for all callers together: nobody is shut out by a caller that came first and takes everything.
 import { expect, test } from "bun:test";
 import { Refusal } from "../domain/refusals.ts";
 import { type CallerLimitSettings, rateDefaultsOf } from "./caller-limits.ts";
@@ -47,7 +47,7 @@ test("one organization takes everything as long as nobody waits", () => {
   const [first] = Array.from({ length: 4 }, () => taken(GREEDY));
   expect(calls.take(GREEDY)).toMatchObject({ code: "overloaded" });
   first?.done();
-  taken(GREEDY); // its own refusal is nobody else's waiting
+  taken(GREEDY); // its own refusal does not count as another organization waiting
 });
 
 test.each([

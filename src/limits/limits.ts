@@ -1,5 +1,6 @@
-// The limits of a gateway, from its settings, in memory of this process: how many calls it runs at once, and the room for the
-// bodies of all doors, for large prompts and for large answers. What is limited of callers on all gateways together is the ledger's (`ledger/decide/rate.ts`).
+// The limits of one gateway process, built from its settings and kept in memory: how many calls it runs at once, and the memory for
+// the bodies of all doors, for large prompts and for large answers. The ledger limits callers across all gateways
+// (`ledger/decide/rate.ts`).
 import type { Clock } from "../lib/clock.ts";
 import { totalmem } from "node:os";
 import { ANSWER_BYTES_MAX } from "../domain/answer-size.ts";
@@ -14,13 +15,13 @@ interface LimitSettings {
   uploadBytes: number;
   bodyBytes: number;
   answerBytes: number;
-  /** Null: by the memory there is. */
+  /** Null: derived from the available memory. */
   promptBytes: number | null;
 }
 
 interface LimitPorts {
   clock: Pick<Clock, "monotonicMs">;
-  /** Told of each refusal, by the setting's name as operators write it. */
+  /** Called for each refusal with the setting's name as operators write it. */
   refused: (limit: string) => void;
 }
 
@@ -47,5 +48,5 @@ export const openLimits = (settings: LimitSettings, { clock, refused }: LimitPor
   }),
 });
 
-/** Of this machine, or of the container. */
+/** Memory of this machine, or of the container. */
 const memoryBytes = (): number => Math.min(process.constrainedMemory() || totalmem(), totalmem());

@@ -1,4 +1,4 @@
-// Whose long work is done when, by a clock and turns of the test's own.
+// Which long work runs when, on a clock and turns of the test's own.
 import { expect, test } from "bun:test";
 import { Refusal } from "../domain/refusals.ts";
 import { Pacer } from "./pacer.ts";
@@ -17,7 +17,7 @@ class Loop {
     },
   });
 
-  /** A piece of this name, which takes its time. */
+  /** A piece of work with this name, which takes its time. */
   run(name: string, organizationId: string, signal = new AbortController().signal): Promise<string> {
     return this.pacer.run({ organizationId, bytes: 1, signal }, () => {
       this.nowMs += PIECE_MS;
@@ -26,7 +26,7 @@ class Loop {
     });
   }
 
-  /** Ends the rest that goes on, and tells how long it was; null where nothing rests. */
+  /** Ends the current rest and returns its length; null if there is none. */
   turn(): number | null {
     const { rest } = this;
     this.rest = null;

@@ -1,9 +1,9 @@
-// Long pieces of work on the one thread that serves everybody, such as reading a body of a megabyte: one at a time,
-// organizations in turn, and after each of them the thread is for others as long as it took.
+// Paces long pieces of work on the main thread, such as parsing a body of a megabyte: one at a time, organizations in turn. After
+// each piece the thread is left to other work for as long as the piece took.
 import { Refusal } from "../domain/refusals.ts";
 import { type TakesTurns, Turns } from "./turns.ts";
 
-/** Whose work it is, how much it weighs, and who waits for it. */
+/** Whose work it is, its weight, and the signal of the client that waits for it. */
 export interface Paced extends TakesTurns {
   signal: AbortSignal;
 }
@@ -14,11 +14,11 @@ interface Waiting extends TakesTurns {
 
 interface PacerPorts {
   nowMs(): number;
-  /** Calls it in a later turn of the event loop, so many milliseconds from now. */
+  /** Calls `resume` in a later turn of the event loop, `ms` milliseconds from now. */
   later(ms: number, resume: () => void): void;
 }
 
-/** Shorter rests than a timer can measure end with the turn. */
+/** Rests shorter than a timer's resolution end with the turn. */
 const TIMER_MS = 1;
 
 const eventLoop: PacerPorts = {
@@ -33,8 +33,8 @@ export class Pacer {
   constructor(private readonly ports: PacerPorts = eventLoop) {}
 
   /**
-   * What the work returned, done when its turn came: at once where nothing was done just before. Throws what it threw, and
-   * a `Refusal` when its client left before; then it is never done.
+   * Runs the work in its turn, or at once if the thread is not resting, and returns its result. Throws what the work threw, or a
+   * `Refusal` if the client left before its turn; the work is then never run.
    */
   run<T>(paced: Paced, work: () => T): Promise<T> {
     const { organizationId, bytes, signal } = paced;
@@ -76,4 +76,7 @@ export class Pacer {
 }
 
 const left = (): Refusal =>
-  new Refusal("invalid_request", "The client left before its request was read. Send the request again.");
+  new Refusal(
+    "invalid_request",
+    "The client disconnected before its request was read. Send the request again.",
+  );

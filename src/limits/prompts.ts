@@ -1,21 +1,21 @@
-// Room for large request bodies from when they have come until their requests are settled: what was read of one, and what is
-// told a provider, stays in memory as long, however slow that is. Small ones are as many as requests may run.
+// The memory budget for large request bodies, from arrival until their requests are settled: what was read and what is sent to a
+// provider stays in memory that long, however slow the provider is. Small bodies are bounded by the number of running requests.
 import { Refusal } from "../domain/refusals.ts";
 import { ByteRooms, type Room, type RoomTerms } from "./byte-rooms.ts";
 import type { ConcurrencySlot } from "./concurrency.ts";
 import { SMALL_BODY_BYTES } from "./uploads.ts";
 
 const MOST_BYTES = 512 * 1024 * 1024;
-/** Each byte of a body takes three of memory: as it was read, as it is kept, as it is told the provider. */
+/** Each byte of a body takes three bytes of memory: as it was read, as it is kept, as it is sent to the provider. */
 const PART_OF_MEMORY = 8;
 
-/** What there is room for where nobody has said how much. */
+/** The default budget for this much memory. */
 export const promptBytesIn = (memoryBytes: number): number =>
   Math.min(MOST_BYTES, Math.floor(memoryBytes / PART_OF_MEMORY));
 
 export class Prompts {
   private readonly rooms: ByteRooms;
-  /** What one organization has: one body fits however much it weighs. */
+  /** The share of one organization; one body always fits, whatever its weight. */
   private readonly most: number;
 
   constructor(terms: RoomTerms) {
@@ -23,7 +23,7 @@ export class Prompts {
     this.rooms = new ByteRooms(terms, { limit: "prompt_bytes", tooMuch, full });
   }
 
-  /** Of what it weighs, bytes. Null: little. 429 where the organization has too much under way, 503 where all together have. */
+  /** Takes room for `weight` bytes. Null: too small to need any. 429 if the organization has too much in progress, 503 if all together have. */
   roomOf(organizationId: string, weight: number): Room | Refusal | null {
     if (weight <= SMALL_BODY_BYTES) return null;
     try {
@@ -35,7 +35,7 @@ export class Prompts {
   }
 }
 
-/** The place of a request that has room for its prompt as long. */
+/** A slot that gives the prompt's room back together with its place. */
 export const withPrompt = (slot: ConcurrencySlot, room: Room | null): ConcurrencySlot =>
   room === null
     ? slot
@@ -49,13 +49,11 @@ export const withPrompt = (slot: ConcurrencySlot, room: Room | null): Concurrenc
 const tooMuch = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "Too many large requests of this organization run at once. Send the request again shortly, or fewer at a time.",
+    "This organization has too many large requests in progress at once. Retry shortly, or send fewer at a time.",
     { retryAfterMs: 1000 },
   );
 
 const full = (): Refusal =>
-  new Refusal(
-    "overloaded",
-    "The gateway has as many large requests under way as it may. Send the request again shortly.",
-    { retryAfterMs: 1000 },
-  );
+  new Refusal("overloaded", "The gateway is at its limit of large requests in progress. Retry shortly.", {
+    retryAfterMs: 1000,
+  });

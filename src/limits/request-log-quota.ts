@@ -1,23 +1,23 @@
-// Which row of the request log tells of a request that held nothing. Whoever may be refused without end must not write rows
-// without end: so many have a row of their own, what comes beyond is counted in one row by minute, key and code.
+// Chooses the row of the request log for a request that held nothing. A caller that is refused without end must not write rows
+// without end: a limited number of requests get rows of their own, the rest are counted in one row by minute, key and code.
 import { DAY_MS, MINUTE_MS } from "../domain/durations.ts";
 import { type RequestLogEntry, SEVERAL_KEYS } from "../domain/request-log.ts";
 import { SEVERAL_SURFACES } from "../domain/surfaces.ts";
 
-/** A row as it is written: of one request, or of several that are alike. */
+/** A row as it is written: for one request, or for several similar ones. */
 export interface RequestLogRow {
-  /** Of the first one; what differs among them is null, of different keys the key is `SEVERAL_KEYS`. */
+  /** The first request's entry. Members that differ are null; the key of different keys is `SEVERAL_KEYS`. */
   entry: RequestLogEntry;
   requests: number;
-  /** Arrival of the last one. */
+  /** Arrival of the last request. */
   lastAtMs: number;
-  /** Whether it counts all that are alike in its minute. */
+  /** Whether the row counts all similar requests of its minute. */
   counts: boolean;
 }
 
-/** Rows of their own: a minute of one key, a minute of one organization, its day, a minute of this gateway. */
+/** Individual rows allowed: a minute of one key, a minute of one organization, its day, a minute of this gateway. */
 const QUOTA = { key: 20, organization: 60, organizationDay: 2_000, gateway: 600 };
-/** Sums of an organization and minute that are told apart by key, code and repeated request; then by code alone. */
+/** Summary rows of an organization and minute that are split by key, code and repeated request; beyond that by code alone. */
 const SUMS_TOLD_APART = 20;
 
 interface OfOrganization {
@@ -33,7 +33,7 @@ export class RequestLogQuota {
   private ofMinute = new Map<string, OfOrganization>();
   private ofDay = new Map<string, number>();
 
-  /** The row that tells of this entry from now on: a new one of its own, or one that has counted it. */
+  /** Returns the row that records this entry: a new one of its own, or a summary row that now counts it. */
   rowOf(entry: RequestLogEntry, nowMs: number): RequestLogRow {
     this.turn(nowMs);
     const { organizationId, keyId } = entry;
@@ -90,7 +90,7 @@ function counted(sums: OfOrganization["sums"], entry: RequestLogEntry): RequestL
   return row;
 }
 
-/** Of several: what all of them share, and the figures of the last one. */
+/** Merges two entries: what they share, with the figures of the last one. */
 const joined = (first: RequestLogEntry, last: RequestLogEntry): RequestLogEntry => ({
   ...first,
   keyId: first.keyId === last.keyId ? first.keyId : SEVERAL_KEYS,

@@ -23,7 +23,7 @@ test("whatever is taken and given back, no share ever has more than its most, an
       }
       for (const back of held) {
         back.done();
-        back.done(); // a second time does nothing
+        back.done(); // a second call does nothing
       }
       for (const id of ["key-0", "key-1", "key-2", "key-3", "org-0", "org-1", "all"])
         expect(shares.takenOf(id)).toBe(0);

@@ -1,14 +1,14 @@
-// What is bounded at several levels at once: so much of a key, so much of its organization, so much of all together. Whoever
-// takes counts at each level until it is given back; in memory of this process.
+// Counters bounded at several levels at once: per key, per organization, in total. What is taken counts at each level until it is
+// given back. Kept in the memory of this process.
 
 export interface Share {
-  /** Whose share it is: an id. */
+  /** The id of the share's owner. */
   of: string;
   /** Null = no limit. */
   most: number | null;
 }
 
-/** What was taken, until it is given back. */
+/** Taken shares, to be given back. */
 export class TakenShares {
   private held = true;
 
@@ -18,14 +18,14 @@ export class TakenShares {
     private readonly amount: number,
   ) {}
 
-  /** Gives it back; a second time does nothing. */
+  /** Gives them back. A second call does nothing. */
   done(): void {
     if (this.held) this.from.add(this.shares, -this.amount);
     this.held = false;
   }
 }
 
-/** What is taken of each id and of all together, for what every request takes: counted, nothing made. */
+/** Counts what each id and all together have taken. For the path of every request: allocates nothing. */
 export class Counts {
   private readonly taken = new Map<string, number>();
   private sum = 0;
@@ -38,7 +38,7 @@ export class Counts {
     return this.sum;
   }
 
-  /** Takes so much more; less than nothing gives it back. */
+  /** Takes `amount` more; a negative amount gives back. */
   add(id: string, amount: number): void {
     const now = this.of(id) + amount;
     if (now < 0) throw new Error(`more was given back of ${id} than was taken`);
@@ -51,25 +51,25 @@ export class Counts {
 export class Shares {
   private readonly taken = new Map<string, number>();
 
-  /** How much is taken of this share now. */
+  /** How much of this share is taken now. */
   takenOf(id: string): number {
     return this.taken.get(id) ?? 0;
   }
 
-  /** The first of these shares that so much more would pass; null when there is room in all of them. */
+  /** Returns the first of these shares that `amount` more would exceed; null if all have room. */
   passed<S extends Share>(shares: readonly S[], amount = 1): S | null {
     for (const share of shares)
       if (share.most !== null && this.takenOf(share.of) + amount > share.most) return share;
     return null;
   }
 
-  /** Takes so much of each, whether there is room or not. */
+  /** Takes `amount` of each share, whether or not there is room. */
   take(shares: readonly Share[], amount = 1): TakenShares {
     this.add(shares, amount);
     return new TakenShares(this, shares, amount);
   }
 
-  /** Gives back what was taken: `TakenShares` does. */
+  /** Adds to each share; `TakenShares` gives back with a negative amount. */
   add(shares: readonly Share[], amount: number): void {
     for (const { of } of shares) {
       const now = this.takenOf(of) + amount;

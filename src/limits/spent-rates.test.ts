@@ -1,4 +1,4 @@
-// For whom a look at the limits is worth a read: only for whom nothing is left, and only until one more fits.
+// For which callers a check of the limits is worth a read: only those with nothing left, and only until one more fits.
 import { expect, test } from "bun:test";
 import { SpentRates } from "./spent-rates.ts";
 

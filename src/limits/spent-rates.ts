@@ -1,13 +1,13 @@
-// Who has just used up a rate, as this process was told with its last answers: a hint for whom an early look at the limits is
-// worth a read. It decides nothing, and nobody else pays for it.
+// Remembers callers that have just used up a rate, as far as this process knows from its last answers. A hint whether an early
+// check of the limits is worth a read; it decides nothing, and other callers do not pay for it.
 import { MINUTE_MS } from "../domain/durations.ts";
 import type { CallerIds } from "../domain/credential.ts";
 import type { Clock } from "../lib/clock.ts";
 
-/** Remembered at most; then it begins anew. */
+/** The most entries that are kept; beyond that all are dropped. */
 const REMEMBERED = 10_000;
 
-/** What is left of one limit, as an answer tells it. */
+/** What is left of one limit, as an answer reports it. */
 interface Standing {
   subject: string;
   of: string;
@@ -21,7 +21,7 @@ export class SpentRates {
 
   constructor(private readonly clock: Pick<Clock, "monotonicMs">) {}
 
-  /** Of limits that every request of the caller counts for: none is left, until one more fits. */
+  /** Notes the limits that every request of the caller counts against and that are used up, until one more request fits. */
   note(caller: CallerIds, rates: readonly Standing[]): void {
     for (const { subject, of, limit, remaining, resetMs } of rates) {
       if (of !== "requests" || remaining > 0 || (subject !== "key" && subject !== "organization")) continue;
@@ -31,7 +31,7 @@ export class SpentRates {
     }
   }
 
-  /** Whether a look is worth it. */
+  /** Whether a check is worth it. */
   mayBe(caller: CallerIds): boolean {
     return this.untilMs.size > 0 && (this.isSpent("key", caller) || this.isSpent("organization", caller));
   }

@@ -9,7 +9,7 @@ class Pages {
   readonly tails = new Tails(LIMITS);
   readonly ended: string[] = [];
 
-  /** What came of another page: its place, or the status it was refused with. */
+  /** The result for another page: its place, or the status of its refusal. */
   begin(organization: string, person: string): (() => void) | number {
     try {
       return this.tails.begin({ organization, person, end: () => this.ended.push(person) });
@@ -19,7 +19,7 @@ class Pages {
     }
   }
 
-  /** So many pages, each of another person. */
+  /** This many pages, each of another person. */
   fill(organization: string, pages: number): void {
     for (let n = 0; n < pages; n += 1)
       expect(this.begin(organization, `${organization}-${n}`)).toBeFunction();

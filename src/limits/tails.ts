@@ -1,5 +1,5 @@
-// Who follows the activity live, in this process: so many pages of one person, so many of one organization, so many in
-// all. When all places are taken, an organization that has fewer than another takes the oldest one of the fullest.
+// Pages that follow the activity live in this process, limited per person, per organization and in total. When all places are
+// taken, an organization with fewer places takes the oldest one of the organization with the most.
 import { Refusal } from "../domain/refusals.ts";
 
 export interface TailLimits {
@@ -14,12 +14,12 @@ interface Tail {
   end(): void;
 }
 
-/** A browser has six connections to a gateway over plain HTTP: some are left for its pages. */
+/** A browser opens six connections to a gateway over plain HTTP; this leaves some of them for its pages. */
 const AT_MOST: TailLimits = { perPerson: 4, perOrganization: 30, together: 120 };
 const COME_BACK_MS = 10_000;
 
 export class Tails {
-  /** In the order of their beginning. */
+  /** In the order in which they began. */
   private readonly open = new Set<Tail>();
 
   constructor(private readonly limits: TailLimits = AT_MOST) {}
@@ -29,29 +29,31 @@ export class Tails {
   }
 
   /**
-   * Takes a place; the returned function gives it back. `end` is called when somebody else gets it. Throws `Refusal` 429
-   * when the person or the organization has its most, 503 when there is no place to take.
+   * Takes a place; the returned function gives it back. Calls `end` when another page gets the place. Throws `Refusal` 429 if
+   * the person or the organization is at its limit, 503 if no place can be taken.
    */
   begin(tail: Tail): () => void {
     const { perPerson, perOrganization } = this.limits;
     const count = (of: "person" | "organization"): number =>
       [...this.open].filter((other) => other[of] === tail[of]).length;
     if (count("person") >= perPerson)
-      throw tooMany(`You follow the activity on ${perPerson} pages already. Close one of them.`);
+      throw tooMany(`You already follow the activity on ${perPerson} pages. Close one of them.`);
     const own = count("organization");
     if (own >= perOrganization)
-      throw tooMany(`${perOrganization} pages follow this organization already. Somebody has to close one.`);
+      throw tooMany(
+        `${perOrganization} pages already follow this organization's activity. Somebody has to close one.`,
+      );
     this.makeRoom(own);
     this.open.add(tail);
     return () => void this.open.delete(tail);
   }
 
-  /** Nobody is displaced for an organization that would have as many as the one that loses. */
+  /** Displaces nobody for an organization that would then have as many places as the one that loses. */
   private makeRoom(own: number): void {
     if (this.open.size < this.limits.together) return;
     const oldest = this.oldestOfTheFullest(own + 1);
     if (oldest === null)
-      throw new Refusal("overloaded", "Too many pages follow the activity right now.", {
+      throw new Refusal("overloaded", "Too many pages follow the activity right now. Try again shortly.", {
         retryAfterMs: COME_BACK_MS,
       });
     this.open.delete(oldest);

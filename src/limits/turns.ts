@@ -1,9 +1,9 @@
-// Whose turn it is: organizations one after the other, however much each of them has waiting, and within one its jobs in
-// the order of their arrival.
+// A fair queue: organizations take turns, however much each of them has waiting. Within an organization, jobs run in the order of
+// their arrival.
 
 export interface TakesTurns {
   organizationId: string;
-  /** What it weighs while it waits. */
+  /** Its weight while it waits. */
   bytes: number;
 }
 
@@ -11,7 +11,7 @@ export class Turns<Job extends TakesTurns> {
   private readonly queues = new Map<string, { jobs: Job[]; bytes: number }>();
   private bytes = 0;
 
-  /** What waits, of one organization or of all. */
+  /** Bytes that wait, of one organization or of all. */
   waiting(organizationId?: string): number {
     return organizationId === undefined ? this.bytes : (this.queues.get(organizationId)?.bytes ?? 0);
   }
@@ -24,7 +24,7 @@ export class Turns<Job extends TakesTurns> {
     this.bytes += job.bytes;
   }
 
-  /** The job whose turn it is; it stays, and its organization goes behind the others. */
+  /** Returns the next job, which stays queued, and moves its organization behind the others. */
   next(): Job | null {
     for (const [organizationId, queue] of this.queues) {
       this.queues.delete(organizationId);
@@ -34,7 +34,7 @@ export class Turns<Job extends TakesTurns> {
     return null;
   }
 
-  /** Does nothing when it has been removed already. */
+  /** Does nothing if the job has already been removed. */
   remove(job: Job): void {
     const queue = this.queues.get(job.organizationId);
     const place = queue?.jobs.indexOf(job) ?? -1;

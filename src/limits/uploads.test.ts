@@ -1,4 +1,4 @@
-// Room for request bodies, by the byte: what each kind of them can use up, and of whom.
+// Upload budgets in bytes: how much each kind of body can use up, and whose.
 import { expect, test } from "bun:test";
 import { Refusal } from "../domain/refusals.ts";
 import { SMALL_BODY_BYTES, STRANGER_BODY_BYTES, Uploads } from "./uploads.ts";
@@ -9,7 +9,7 @@ const refused: string[] = [];
 const rooms = (totalBytes = 128 * MEGABYTE): Uploads =>
   new Uploads({ totalBytes, bodyBytes: BODY, refused: (limit) => void refused.push(limit) });
 
-/** How 64 KiB of a body of each kind take their room. */
+/** How a body of 64 KiB of each kind takes its room. */
 const KINDS = {
   small: (uploads: Uploads, account: string) => void uploads.take(account, SMALL_BODY_BYTES),
   large: (uploads: Uploads, account: string) => uploads.take(account, null).grow(SMALL_BODY_BYTES),
@@ -18,7 +18,7 @@ const KINDS = {
 };
 type Kind = keyof typeof KINDS;
 
-/** As much as an account gets, in bytes, and how the next is refused. */
+/** As much as an account gets, in bytes, and how the next body is refused. */
 function fill(uploads: Uploads, account: string, kind: Kind): { bytes: number; status: number } {
   for (let bytes = 0; ; bytes += SMALL_BODY_BYTES)
     try {

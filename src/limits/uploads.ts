@@ -1,24 +1,24 @@
-// Room for request bodies while they arrive: unfinished ones hold memory without having cost their sender anything yet. What finds
-// none is refused, its rest unread; the front door then discards it. Small bodies have room of their own, which large ones
-// cannot use up, and so have those of strangers. What is only declared takes none, but for a tenant's small one.
+// The memory budget for request bodies while they arrive: unfinished ones hold memory without having cost their sender anything yet.
+// A body without room is refused; the front door discards the unread rest. Small bodies have a budget of their own, which large
+// ones cannot use up, and so have those of strangers. A declared length takes no room, except for a tenant's small body.
 import { Refusal } from "../domain/refusals.ts";
 import { ByteRooms, type Room, type RoomTerms } from "./byte-rooms.ts";
 
 export const SMALL_BODY_BYTES = 64 * 1024;
 
-/** No door takes a larger one of a stranger. */
+/** No door accepts a larger body from a stranger. */
 export const STRANGER_BODY_BYTES = 1024 * 1024;
 
-/** The rooms of bodies that one kind of sender has. */
+/** The body budgets of one kind of sender. */
 export interface BodyRooms {
-  /** A body that declares no more takes its room at once, others as they come. */
+  /** A body that declares at most this many bytes takes its room at once; others take it as they arrive. */
   readonly atOnceBytes: number;
-  /** Of so many bytes; null where they take it as they come. Throws 429 when the account has too much under way, 503 when all have. */
+  /** Takes room for `atOnce` bytes; null: as they arrive. Throws 429 if the account has too much in progress, 503 if all together have. */
   take(account: string, atOnce: number | null): Room;
 }
 
 export class Uploads implements BodyRooms {
-  /** Of those who have shown nothing yet. */
+  /** For callers that have not identified themselves yet. */
   readonly strangers: BodyRooms;
   readonly atOnceBytes = SMALL_BODY_BYTES;
   private readonly small: ByteRooms;
@@ -44,12 +44,12 @@ export class Uploads implements BodyRooms {
 const tooMuch = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "Too many request bodies are being sent at once, or too large ones. Send the request again shortly, or fewer at a time.",
+    "Too many or too large request bodies are being uploaded at once. Retry shortly, or send fewer at a time.",
     { retryAfterMs: 1000 },
   );
 
 const full = (): Refusal =>
-  new Refusal("overloaded", "The gateway is receiving as much as it may. Send the request again shortly.", {
+  new Refusal("overloaded", "The gateway is at its upload limit. Retry shortly.", {
     retryAfterMs: 1000,
   });
 

@@ -1,4 +1,4 @@
-// So many in a window of time, for each of many: it begins with the first, and what has ended is forgotten.
+// Counts events in a window of time for each id. A window begins with its first event; ended windows are dropped.
 
 interface Window {
   startedAtMs: number;
@@ -6,25 +6,25 @@ interface Window {
 }
 
 export interface Counted {
-  /** False beyond the most of this window: it was not counted. */
+  /** False if the window is full; the event was then not counted. */
   fits: boolean;
   left: number;
-  /** Until the window ends. */
+  /** Milliseconds until the window ends. */
   resetMs: number;
 }
 
 export class Windows {
   private readonly windows = new Map<string, Window>();
 
-  /** `kept`: windows at most; above it those that have ended are dropped, and where none has the one that began first. */
+  /** `kept`: the most windows kept. Above it, ended windows are dropped, or the oldest one if none has ended. */
   constructor(private readonly limits: { most: number; windowMs: number; kept: number }) {}
 
-  /** Whether one more of `id` would be counted now. */
+  /** Whether one more event of `id` would be counted now. */
   fits(id: string, nowMs: number): boolean {
     return (this.running(id, nowMs)?.counted ?? 0) < this.limits.most;
   }
 
-  /** Counts one more of `id`, unless its window is full. */
+  /** Counts one more event of `id`, unless its window is full. */
   count(id: string, nowMs: number): Counted {
     const { most, windowMs } = this.limits;
     const window = this.running(id, nowMs) ?? this.begin(id, nowMs);

@@ -1,5 +1,5 @@
-// The operator API of management keys, loaded on its first request: it is large, and most gateways never need it while they
-// start.
+// The operator API of management keys, loaded on its first request: it is large, and most gateways do not
+// need it when they start.
 import type { SendMail } from "../alerts/mail/message.ts";
 import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
 import type { RateDefaults } from "../domain/rate-limits.ts";
@@ -25,17 +25,17 @@ interface AdminPorts {
   receipts: ReceiptSigner;
   rateDefaults: RateDefaults;
   payments: PaymentService;
-  /** Writes what the request log gathered, so that readers see what just happened. */
+  /** Writes what the request log has gathered, so that readers see recent requests. */
   flushRequestLog(): Promise<void>;
   people(): Promise<People>;
-  /** Null where no mail server is configured. */
+  /** Null if no mail server is configured. */
   sendMail: SendMail | null;
   alertService: AlertService;
-  /** Where people reach the dashboard. */
+  /** The dashboard's URL. */
   url(): string;
 }
 
-/** The first request opens it; where that fails, the request fails, and the next one tries again. */
+/** Opened by the first request; if that fails, the request fails, and the next one tries again. */
 export function adminHandler(on: AdminPorts): Handler {
   const opened = openedOnce(() => open(on));
   return async ({ request, requestId, receivedAtMs, address, setIdleTimeout, sending }) => {

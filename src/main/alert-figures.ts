@@ -1,4 +1,5 @@
-// What alert rules look at, read for many organizations at once: one look is a handful of statements, however many rules share it.
+// The figures for alert rules, read for many organizations at once: one look is a handful of statements,
+// however many rules share it.
 import { DAY_MS } from "../domain/durations.ts";
 import type { Figures, Outcomes, WatchedRoute } from "../alerts/readings.ts";
 import { findBalances } from "../ledger/balance.ts";
@@ -23,11 +24,11 @@ interface LookOn {
 
 const WEEK_MS = 7 * DAY_MS;
 const ORGANIZATIONS = 100;
-/** Of which each may have a thousand keys. */
+/** Each of them may have a thousand keys. */
 const WITH_KEYS = 10;
 const NO_OUTCOMES: Outcomes = { requests: 0, failed: 0 };
 
-/** Figures of one instant. */
+/** Figures as of one instant. */
 export function lookOn({ sql, ledger, routeTable, payments, clock }: LookOn): (id: string) => Figures {
   const nowMs = clock.nowMs();
   const gathered = <Value>(nothing: Value, ask: Ask<Value>, atMost = ORGANIZATIONS) =>
@@ -67,7 +68,7 @@ export function lookOn({ sql, ledger, routeTable, payments, clock }: LookOn): (i
 
 type Ask<Value> = (ids: readonly string[]) => Promise<ById<Value>>;
 
-/** Made once for each. */
+/** Makes one value per instant, and reuses it. */
 function perInstant<Made>(make: (sinceMs: number) => Made): (sinceMs: number) => Made {
   const made = new Map<number, Made>();
   return (sinceMs) => {
@@ -78,7 +79,7 @@ function perInstant<Made>(make: (sinceMs: number) => Made): (sinceMs: number) =>
 }
 
 async function readOutcomes(sql: Sql, ids: readonly string[], sinceMs: number): Promise<ById<Outcomes>> {
-  // Request ids begin with their time, so this reads what came since and nothing else.
+  // Request ids begin with their time, so this reads only later requests.
   const since = `req_${sinceMs.toString(16).padStart(12, "0")}`;
   const rows = await sql.rows(
     `SELECT org_id, count(*) AS requests, sum(CASE WHEN state = 'released' OR status >= 500 THEN 1 ELSE 0 END) AS failed

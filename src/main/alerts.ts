@@ -1,4 +1,4 @@
-// The alerts room with its figures and its two rounds in the background.
+// The alerts room with its figures and its two background rounds.
 import type { Config } from "../config/config.ts";
 import { Alerts } from "../alerts/alerts.ts";
 import type { MailPorts } from "../alerts/mail/channel.ts";
@@ -28,14 +28,17 @@ interface AlertsOn {
   clock: Clock;
   jobs: Jobs;
   people(): Promise<People>;
-  /** Where people reach the dashboard. */
+  /** The dashboard's URL. */
   dashboardUrl(): string;
   resolveHost?: ResolveHost;
 }
 
 const WATCH_EVERY_MS = 15_000;
 const DELIVER_EVERY_MS = 2_000;
-/** What is on its way at a stop may arrive; what hangs is sent again by whoever runs a minute later. */
+/**
+ * At a stop, deliveries under way may finish within this time; one that hangs is sent again a minute later by
+ * another gateway or run.
+ */
 const DELIVERED_WITHIN_MS = 3_000;
 
 export function openAlerts(config: Config, on: AlertsOn): OpenAlerts {

@@ -1,19 +1,20 @@
-// What a start prints on the terminal: where the gateway is, and on the first start a key and a command to paste.
+// What a start prints on the terminal: the gateway's URL, and on the first start a key and a command to
+// paste.
 
 interface Ready {
   baseUrl: string;
-  /** The link only until the first account exists. */
+  /** The link exists only until the first account does. */
   dashboard: { url: string; signInLink: string | null };
   /** No release is published. */
   sellsNothing: boolean;
   demo: { secret: string; model: string } | null;
   /** How the command line is called here. */
   program: string;
-  /** How it is begun, to find this gateway. */
+  /** How the command line is called to find this gateway. */
   command: string;
 }
 
-/** The text for stdout; `demo` only on the first start. */
+/** The text for stdout; `demo` is printed only on the first start. */
 export function banner(at: Ready): string {
   const lines = [`Tollgate is ready.`, ``, `  Base URL   ${at.baseUrl}`, `  Dashboard  ${at.dashboard.url}`];
   if (at.dashboard.signInLink !== null) {

@@ -1,5 +1,5 @@
-// What the line of a request (`gateway/complete`) stands on in this process: the rooms that it asks, its limits and
-// deadlines, and whom it tells of what went wrong.
+// Connects the request path (`gateway/complete`) to this process: the rooms that it calls, its limits and
+// deadlines, and the receivers of its errors.
 import { createHmac } from "node:crypto";
 import type { Config } from "../config/config.ts";
 import type { CallScopes } from "../gateway/call-scope.ts";
@@ -36,7 +36,7 @@ export interface CompleteOn {
   clock: Clock;
   log: Log;
   jobs: Jobs;
-  /** A bug's error, for the log. */
+  /** Receives the error of a bug, for the log. */
   failed: (error: unknown, requestId?: string) => void;
   resolved: NoteResolved;
 }

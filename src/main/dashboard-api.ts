@@ -1,5 +1,5 @@
-// `/app/v1` and signing in, over the same use-cases as the command line. Their rooms are loaded on the first request: a
-// gateway that nobody looks at does not pay for them.
+// `/app/v1` and sign-in, over the same use-cases as the command line. Their rooms are loaded on the first
+// request: a gateway whose dashboard nobody opens does not pay for them.
 import type { Config } from "../config/config.ts";
 import { DEVICE_CODE_PATH, DEVICE_TOKEN_PATH } from "../domain/device-words.ts";
 import { linkTo } from "../domain/links.ts";
@@ -21,7 +21,7 @@ export interface DashboardApi {
   stop(): Promise<void>;
 }
 
-/** A link for whoever reads the terminal, as long as there is no account; null afterwards. */
+/** The first-run link for the terminal, while there is no account; null afterwards. */
 export async function firstRunLink(
   config: Config,
   { url, dataKey, clock }: { url: string; dataKey: Uint8Array; clock: Clock },
@@ -30,7 +30,7 @@ export async function firstRunLink(
   return linkTo("welcome", { url, token: firstRunToken(sessionSecret(dataKey), clock.nowMs()) });
 }
 
-/** Its routes are there at once; the rooms open with the first request, and where that fails, with the next one again. */
+/** Its routes exist at once; the rooms open with the first request, or if that fails with the next. */
 export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
   let opening: Promise<DashboardRooms> | null = null;
   const loaded = (): Promise<DashboardRooms> =>
@@ -66,7 +66,7 @@ export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
       device(DEVICE_TOKEN_PATH, "token"),
     ],
     stop: async () => {
-      const rooms = await opening?.catch(() => null); // whoever asked for them was told
+      const rooms = await opening?.catch(() => null); // the caller has received the error
       await rooms?.close();
     },
   };

@@ -1,5 +1,5 @@
-// The rooms behind the dashboard, opened together: people, use-cases, readers, and the doors that call them. Loaded as one
-// with everything that they need, and not before somebody asks (`dashboard-api.ts`).
+// The rooms behind the dashboard, opened together: people, use-cases, readers, and the doors that call them.
+// Loaded with everything that they need, on first use (`dashboard-api.ts`).
 import type { SendMail } from "../alerts/mail/message.ts";
 import type { Rooms as ApiRooms } from "../api/rooms.ts";
 import type { Config } from "../config/config.ts";
@@ -40,15 +40,15 @@ import { createReports } from "../reporting/reports.ts";
 import { lastBackup } from "../store/last-backup.ts";
 import type { ReadingApart, Sql } from "../store/sql.ts";
 
-/** How people come in, each as it is where nobody says: for tests that are not about it. */
+/** Sign-in settings with defaults, for tests that are not about them. */
 export interface PeopleTerms {
-  /** How passwords are kept; by scrypt. */
+  /** How passwords are hashed; default: scrypt. */
   passwords?: Passwords;
-  /** What a terminal that logs in waits between two polls. */
+  /** The pause of a terminal between two polls of its login. */
   deviceIntervalMs?: number;
 }
 
-/** What a gateway lends to its dashboard; nothing of it is closed with the dashboard. */
+/** The parts of a gateway that its dashboard uses; none of them is closed with the dashboard. */
 export interface PeopleRooms {
   ledger: Ledger;
   sql: Sql;
@@ -60,16 +60,16 @@ export interface PeopleRooms {
   paymentService: PaymentService;
   alertService: AlertService;
   sendMail: SendMail | null;
-  /** Where this process answers. */
+  /** The address of this process. */
   address(): string;
   uploads: Uploads;
   answerOn: PlaygroundPorts["answerOn"];
   preview: PreviewPorts;
   startedAtMs: number;
   streamsOpen(): number;
-  /** Writes what the request log gathered, so that readers see what just happened. */
+  /** Writes what the request log has gathered, so that readers see recent requests. */
   flushRequestLog(): Promise<void>;
-  /** Entries of the request log that found no room. */
+  /** Entries of the request log that were dropped for lack of room. */
   forgotten(): number;
   /** Requests refused with `overloaded` since the start. */
   overloadRefusals(): number;
@@ -79,16 +79,16 @@ export interface PeopleRooms {
   lines: Pick<PeopleLines, "carry" | "openStore">;
 }
 
-/** What this room answers: the dashboard's API, signing in, the two calls of a terminal that logs in. */
+/** The doors of this room: the dashboard's API, sign-in, the two calls of a terminal that logs in. */
 export type DashboardDoor = "app" | "auth" | "code" | "token";
 
-/** What answers at each door, and who may come in. */
+/** The handler of each door, and the people who may come in. */
 export interface DashboardRooms extends Record<DashboardDoor, ApiHandler> {
   people: People;
   close(): Promise<void>;
 }
 
-/** Where people reach the dashboard; pages of these origins may change something. */
+/** The dashboard's URL; pages of these origins may make changes. */
 interface Reached {
   url: string;
   origins: string[];
@@ -125,7 +125,8 @@ export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Pr
     site: { url: at.url, baseUrl: `${at.url}/v1`, version: VERSION },
     nowMs: () => clock.nowMs(),
   };
-  // A database answers on many connections: what a change looks up waits for no page. A file's one thread reads for both.
+  // A database serves many connections: the reads of a change do not wait for pages. With a file, one thread
+  // reads for both.
   const shared = config.databaseUrl !== null;
   const changing = shared ? { ...floor, reports: createReports({ ...ports, sql: rooms.sql }) } : floor;
   return {
@@ -189,7 +190,7 @@ const operatorOf = (
 const signerOf = ({ dataKey, ledger }: PeopleRooms): ReceiptSigner =>
   receiptSigner(dataKey, () => ledger.read(formerReceiptKeys));
 
-/** What readers take, but for where they read. */
+/** The readers' ports, except for where they read. */
 const readerPorts = (
   config: Config,
   rooms: PeopleRooms,
@@ -218,7 +219,7 @@ async function readingOf({ dataDir, databaseUrl }: Config, sql: Sql): Promise<Re
   return (await import("../store/postgres.ts")).postgresReading(databaseUrl);
 }
 
-/** Our own pages: where people reach the dashboard, and loopback for whoever sits at the machine. */
+/** Our own origins: the dashboard's URL, and loopback for somebody at the machine. */
 function originsOf({ publicUrl }: Config, address: string): string[] {
   const { port } = new URL(address);
   const own = [address, `http://127.0.0.1:${port}`, `http://localhost:${port}`];

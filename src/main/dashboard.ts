@@ -1,6 +1,6 @@
-// The built dashboard, made at first use and kept in the data directory under the fingerprint of its sources: a start
-// never waits for it, an unchanged dashboard is never built twice (docs/decisions/0010-dashboard-is-built-at-first-use.md).
-// The single executable brings it along.
+// The built dashboard, built on first use and kept in the data directory under the fingerprint of its
+// sources: a start never waits for it, and an unchanged dashboard is never built twice
+// (docs/decisions/0010-dashboard-is-built-at-first-use.md). The single executable includes it.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { inExecutable, ownFile } from "../lib/program.ts";
 import type { Asset, Assets } from "../http/dashboard.ts";
 
 const ROOT = ownFile("");
-/** Whatever the page loads, and what makes it. */
+/** Everything that the page loads, and what builds it. */
 export const SOURCES = [
   "dashboard/**",
   "src/domain/**",
@@ -20,7 +20,7 @@ export const SOURCES = [
   "package-lock.json",
 ];
 
-/** The assets, built on the first call; a failed build is tried again by the next call. */
+/** The assets, built on the first call; after a failure the next call builds again. */
 export function dashboardAssets(dataDir: string): () => Promise<Assets> {
   let loading: Promise<Assets> | null = null;
   return () => {
@@ -56,7 +56,7 @@ async function fingerprint(): Promise<string> {
   return digest.digest("hex").slice(0, 16);
 }
 
-/** In a process of its own: the bundler's memory leaves with it, and it cannot hold up a request. */
+/** In a separate process: the bundler's memory is freed with it, and it cannot delay a request. */
 async function build(folder: string): Promise<void> {
   const child = Bun.spawn([process.execPath, join(ROOT, "scripts/dashboard.ts"), folder], {
     cwd: ROOT,

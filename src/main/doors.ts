@@ -1,5 +1,5 @@
-// The doors of a gateway, and what stands behind them all: `/v1`, the operator API of management keys, the dashboard with its
-// API. They answer as soon as the port is open (`port.ts`).
+// The doors of a gateway, and what they share: `/v1`, the operator API of management keys, the dashboard with
+// its API. They respond as soon as the port is open (`port.ts`).
 import type { HeldNothingJson } from "../api/shapes/requests.ts";
 import type { Config } from "../config/config.ts";
 import type { CallScopes } from "../gateway/call-scope.ts";
@@ -36,7 +36,7 @@ import type { Watching } from "./watching.ts";
 export interface Doors {
   router: Router;
   services: Services;
-  /** Closes what was opened for them; the rooms that they were given stay open. */
+  /** Closes what was opened for the doors; the rooms passed in stay open. */
   stop(): Promise<void>;
 }
 
@@ -51,12 +51,12 @@ export interface DoorsOn {
   releases: Releases;
   watching: Watching;
   callScopes: CallScopes;
-  /** Where this process answers; known once the port is open. */
+  /** The address of this process; known once the port is open. */
   address(this: void): string;
   phase(this: void): Phase;
 }
 
-/** What several doors share. */
+/** Shared by several doors. */
 interface Shared {
   limits: Limits;
   requestLog: RequestLog;
@@ -103,7 +103,7 @@ export function openDoors(config: Config, on: DoorsOn): Doors {
   };
 }
 
-/** `limits.max_concurrent`, or fewer: a call that was admitted finds the descriptors that it takes. */
+/** `limits.max_concurrent`, or fewer: an admitted call must find the descriptors that it needs. */
 function callsThatFit(maxConcurrent: number, log: Log): number {
   const fit = callsWithDescriptors();
   if (fit === null || fit >= maxConcurrent) return maxConcurrent;
@@ -114,7 +114,7 @@ function callsThatFit(maxConcurrent: number, log: Log): number {
   return fit;
 }
 
-/** Of `/v1` and the operator API. */
+/** For `/v1` and the operator API. */
 function routePorts(
   config: Config,
   on: DoorsOn,
@@ -174,7 +174,7 @@ function routePorts(
   };
 }
 
-/** Of the dashboard's API; `answerOn` and `preview` are those of `/v1`. */
+/** For the dashboard's API; `answerOn` and `preview` are those of `/v1`. */
 function peopleRooms(
   on: DoorsOn,
   { limits, requestLog, services, lines }: Shared,
@@ -209,14 +209,14 @@ function peopleRooms(
   };
 }
 
-/** What the request log knows of a request that held nothing. */
+/** The request log's entry of a request that held nothing. */
 async function readHeldNothing(
   requestLog: RequestLog,
   sql: Sql,
   requestId: string,
 ): Promise<HeldNothingJson | null> {
   await requestLog.flush();
-  // Loaded when it is asked for: what readers compile their queries with is large.
+  // Loaded on demand: the query compiler of readers is large.
   const { heldNothing } = await import("../reporting/held-nothing.ts");
   return await heldNothing(sql, requestId);
 }

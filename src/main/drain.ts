@@ -1,24 +1,24 @@
-// How a gateway that is told to stop ends what it has begun: open answers may finish for the grace time, or until it is told
-// again; then they are cut, and their holds end by evidence.
+// How a stopping gateway finishes its work: open responses may finish within the grace time, or until a
+// second signal; then they are cut, and their holds end by evidence.
 import type { CallScopes } from "../gateway/call-scope.ts";
 import type { Listening } from "../http/server.ts";
 import type { EventStreams } from "../http/sse.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { within } from "../lib/within.ts";
 
-/** A gateway that leaves has been told to stop: `/readyz` is off, and until it drains everything is served. */
+/** `leaving`: told to stop; `/readyz` is off, but everything is served until it drains. */
 export type Phase = "serving" | "leaving" | "draining";
 
 export interface DrainPorts {
   graceMs: number;
-  /** Whoever told it to stop does not want to wait any longer. */
+  /** Resolves when the operator does not want to wait any longer. */
   hurried: Promise<void>;
   callScopes: CallScopes;
   streams: EventStreams;
   ledger: Pick<Ledger, "ready">;
 }
 
-/** Resolves when nothing runs any more that the store could still be told of. */
+/** Resolves when nothing is left running that could still write to the store. */
 export async function drain(
   server: Listening,
   { graceMs, hurried, callScopes, streams, ledger }: DrainPorts,
@@ -29,10 +29,10 @@ export async function drain(
   await settled(Promise.all([callScopes.idle(), streams.idle()]), ledger);
 }
 
-/** What a store that stays away has not taken by then is on disk, and the next start settles it. */
+/** If the store stays unreachable this long, the rest stays on disk, and the next start settles it. */
 const STORE_AWAY_MS = 3_000;
 
-/** Waits for the end of what was cut, unless the store stays away. */
+/** Waits until everything cut has ended, unless the store stays unreachable. */
 async function settled(cut: Promise<unknown>, ledger: Pick<Ledger, "ready">): Promise<void> {
   let ended = false;
   const ending = cut.then(() => {

@@ -1,5 +1,5 @@
-// The first start of an empty store: an organization with $5.00 of credits and a key, so that the printed `curl` works
-// when pasted (interfaces.md §1). Later starts find an organization and make nothing.
+// The first start of an empty store: an organization with $5.00 of credits and a key, so that the printed
+// `curl` works when pasted (interfaces.md §1). Later starts find an organization and create nothing.
 import { byItself } from "../domain/actor.ts";
 import { NANO_PER_USD, nanoUsd } from "../domain/money.ts";
 import { mintKey } from "../registry/secret.ts";
@@ -11,7 +11,9 @@ import { createFirstOrganization } from "../registry/organizations.ts";
 const ACTOR = byItself("first start");
 const DEMO_CREDITS = nanoUsd(5n * NANO_PER_USD);
 
-/** Makes the demo organization in an empty store; returns its key's secret, or null when the store is in use already. */
+/**
+ * Creates the demo organization in an empty store; returns its key's secret, or null if the store is in use.
+ */
 export async function firstStart(ledger: Ledger): Promise<string | null> {
   const organization = await createFirstOrganization(ledger, { id: newId("org"), name: "Demo" }, ACTOR);
   if (organization === null) return null;

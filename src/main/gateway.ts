@@ -26,16 +26,16 @@ import { openPort } from "./port.ts";
 export interface Running {
   /** `http://host:port`. */
   url: string;
-  /** Of the demo organization; only on the first start of an empty store. */
+  /** The demo organization's key; only on the first start of an empty store. */
   demoKey: string | null;
-  /** Makes the first account, once, within an hour; null when there is one. */
+  /** Creates the first account, once, within an hour; null if there is one. */
   signInLink: string | null;
   /** No release is published: no model can be called. */
   sellsNothing: boolean;
   ledger: Ledger;
   /** Payments and alerts. */
   services: Services;
-  /** Stops admission, lets answers finish, closes the store. */
+  /** Stops admission, lets responses finish, closes the store. */
   stop(): Promise<void>;
 }
 
@@ -43,28 +43,28 @@ export interface StartPorts {
   clock?: Clock;
   log?: Log;
   jobs?: Jobs;
-  /** The surfaces that it answers on; all of them where this is left out. */
+  /** The surfaces that it serves; default: all. */
   formats?: readonly Format[];
-  /** The configured store where this is left out. */
+  /** Default: the configured store. */
   openStore?: typeof openStore;
-  /** One of several processes on one port; only the first one tells the operator where they are. */
+  /** One of several processes on one port; only the first tells the operator where they are. */
   worker?: Worker | null;
   peopleTerms?: PeopleTerms;
-  /** Gives the start up between two of its steps; it then throws the signal's reason. */
+  /** Aborts the start between two of its steps; it then throws the signal's reason. */
   signal?: AbortSignal;
-  /** Told again to stop: answers that run are cut now, not after their grace time. */
+  /** A second request to stop: running responses are cut now, not after their grace time. */
   hurry?: AbortSignal;
-  /** The store has another data key by now: this gateway serves nothing any more, and is to end. */
+  /** Called when the store has another data key: this gateway serves nothing any more, and must end. */
   keyChanged?: (error: Error) => void;
-  /** The port is open, before `start` ends: from here on somebody may be waiting for an answer. */
+  /** Called when the port is open, before `start` resolves: from here on callers may wait for responses. */
   onListening?: () => void;
 }
 
-/** What a start is given, each with what it is where nobody says. */
+/** The arguments of a start, with defaults applied. */
 type Process = Pick<StartPorts, "signal" | "hurry" | "keyChanged" | "onListening"> &
   Required<Pick<StartPorts, "log" | "jobs" | "formats" | "openStore" | "worker" | "peopleTerms">>;
 
-/** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */
+/** Starts a gateway in this process. If it cannot, throws an error with a sentence for the operator. */
 export async function start(config: Config, ports: StartPorts = {}): Promise<Running> {
   const log = ports.log ?? createLog(config.log.level);
   const given: Process = {
@@ -113,9 +113,9 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     };
     signal?.throwIfAborted();
     const gateway = await openPort(config, { ...given, clock, store, providers, releases });
-    close = () => gateway.stop(); // or it would answer for ever, without a store
+    close = () => gateway.stop(); // otherwise it would go on responding without a store
     given.onListening?.();
-    // Its key is shown once, in the banner: a start that ends at a port that is taken makes none.
+    // The banner shows its key only once, so a start that fails because the port is taken must not create it.
     const demoKey = config.trust === null ? await firstStart(ledger) : null;
     const url = listeningAddress({ host: config.listen.host, port: gateway.server.port });
     const operatorFile = await openOperatorFile(
@@ -145,7 +145,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
       try {
         await close();
       } finally {
-        await closeStore(store); // its lease goes back, whatever did not close
+        await closeStore(store); // releases the lease, whatever else failed to close
       }
     };
     const sellsNothing = releases.routeTable.standings().length === 0;
@@ -161,7 +161,7 @@ async function closeStore(store: OpenedStore): Promise<void> {
   await store.close();
 }
 
-/** Bun's fetch obeys proxy variables by itself; providers are reached directly or not at all (S13). */
+/** Bun's fetch uses proxy variables automatically; providers are reached directly or not at all (S13). */
 function ignoreProxies(): void {
   for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"])
     delete process.env[name];

@@ -1,4 +1,4 @@
-// The metrics of this process: what is counted as requests end, and how things stand when somebody looks.
+// The metrics of this process: counts made as requests end, and the current state at a scrape.
 import type { Config } from "../config/config.ts";
 import { ROUTE_STATES } from "../domain/release.ts";
 import { operationOf, providerNames } from "../domain/telemetry-names.ts";
@@ -33,7 +33,7 @@ export interface OpenMetrics {
 }
 
 const DRIFT_EVERY_MS = 600_000;
-/** What was thrown where nobody waits for it (`jobs.ts`). */
+/** Errors thrown where nobody awaits them (`jobs.ts`). */
 const STRAYS = ["unhandled_rejection", "uncaught_exception"];
 const OUTCOMES = ["answered", "bad_request", ...CALL_FAILURES];
 const CIRCUITS = ["closed", "half_open", "open"] as const;
@@ -66,7 +66,7 @@ export function openMetrics(config: Config, on: MetricsOn): OpenMetrics {
   return { metrics, resolved: noteResolved(metrics, requests, figuresOf), stop: () => watching.stop() };
 }
 
-/** Counts one request; its attempts, and what the last of them was charged for. */
+/** Counts one request, its attempts, and what the last of them was charged for. */
 const noteResolved =
   (
     metrics: Metrics,
@@ -93,7 +93,7 @@ const noteResolved =
     });
   };
 
-/** The figures of a route that is met for the first time. */
+/** Creates the figures of a route on its first request. */
 function openRoute(
   requests: RequestFigures,
   { hold, route, names }: { hold: Hold; route: string; names: ReadonlyMap<string, string> },

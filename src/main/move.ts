@@ -1,6 +1,7 @@
-// `db move`: the embedded store into PostgreSQL, while no gateway runs on it. The old place is fenced first and the new
-// one opens last, so that at every moment at most one of them opens for a gateway; the same command again goes on where
-// a killed one was, and an unfinished move can be taken back (docs/decisions/0021-a-move-is-fenced.md).
+// `db move`: moves the embedded store into PostgreSQL, while no gateway runs on it. The old store is fenced
+// first and the new one opens last, so that at every moment at most one of them opens for a gateway. The same
+// command continues a killed move, and an unfinished move can be undone
+// (docs/decisions/0021-a-move-is-fenced.md).
 import { HOUR_MS } from "../domain/durations.ts";
 import { existsSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
@@ -33,15 +34,17 @@ import { StoreFailure } from "../store/store-failure.ts";
 import { resolveRunning } from "./resolve-running.ts";
 
 export interface MoveResult extends Moved {
-  /** Rows of accounts, sessions and memberships that were copied by this run. */
+  /** Rows of accounts, sessions and memberships copied by this run. */
   people: number;
   /** Where the old store is kept. */
   keptAs: string;
 }
 
-/** Throws `StoreFailure` with what to do; the old store is as it was then, or fenced until this runs again. */
+/**
+ * Throws `StoreFailure` with what to do; the old store is then unchanged, or fenced until this runs again.
+ */
 export async function moveToPostgres(dataDirectory: string, url: string): Promise<MoveResult> {
-  await inspectPostgres(url); // one that cannot be reached fences nothing
+  await inspectPostgres(url); // an unreachable database fences nothing
   const source = openSqliteStore(dataDirectory, "mover");
   let closed = false;
   try {
@@ -63,7 +66,7 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
   }
 }
 
-/** Takes an unfinished move back: the new place stays closed for good, then the old one opens. */
+/** Undoes an unfinished move: the new store stays closed for good, then the old one opens. */
 export async function abandonMove(dataDirectory: string, url: string): Promise<void> {
   const source = openSqliteStore(dataDirectory, "mover");
   try {
@@ -79,7 +82,7 @@ export async function abandonMove(dataDirectory: string, url: string): Promise<v
   }
 }
 
-/** The fence of this store: the one that stands, or a new one. */
+/** The fence of this store: the existing one, or a new one. */
 function fenced({ writer }: SqliteStore, url: string): Fence & { fresh: boolean } {
   const standing = sourceFence(writer);
   if (standing !== null) {
@@ -99,7 +102,10 @@ function assertSamePlace({ place }: Fence, url: string): void {
     );
 }
 
-/** The new place, closed to all others. A refusal lifts a fence that was put up for it: nothing has happened. */
+/**
+ * Opens the new store, closed to all others. If it refuses, the fence that this run set is lifted: nothing
+ * has happened.
+ */
 async function openFenced(
   source: SqliteStore,
   url: string,
@@ -121,20 +127,20 @@ async function openFenced(
     crashPoint("move_marked");
     return { target, arrived };
   } catch (error) {
-    // Rolled back with certainty: the database itself said no.
+    // Certainly rolled back: the database itself refused.
     if (fresh && error instanceof StoreFailure && arrived === "unknown")
       await liftUnlessThere(source, url, id);
     throw error;
   }
 }
 
-/** A lost answer to the commit may have been one. */
+/** If the response to a commit was lost, it may have been committed. */
 async function liftUnlessThere({ writer }: SqliteStore, url: string, id: string): Promise<void> {
   const arrival = await lookAt(url, id).catch(() => null);
   if (arrival === "unknown" || arrival === "taken") liftSource(writer);
 }
 
-/** Copies, compares and verifies; the new place opens at the very end. */
+/** Copies, compares and verifies; the new store opens at the very end. */
 async function arrive(
   source: SqliteStore,
   target: PostgresStore,
@@ -164,7 +170,7 @@ async function arrive(
   return { ...moved, people };
 }
 
-/** The ledger's file last: as long as it is there, the same command finds its way on. */
+/** The ledger's file comes last: as long as it is there, the same command can continue. */
 function setAside(dataDirectory: string): string {
   setPeopleAside(dataDirectory);
   crashPoint("move_people_aside");
@@ -191,7 +197,7 @@ const lookAt = (url: string, id: string): Promise<MoveArrival> =>
 async function withClient<T>(url: string, work: (client: import("pg").Client) => Promise<T>): Promise<T> {
   const { default: pg } = await import("pg");
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  client.on("error", () => {}); // whoever waits for a statement is told
+  client.on("error", () => {}); // the caller waiting for a statement receives the error
   await client.connect();
   try {
     return await work(client);

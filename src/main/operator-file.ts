@@ -1,7 +1,8 @@
-// `operator.json` in the data directory: where the command line finds this gateway and the key it operates it with
-// (interfaces.md §2). A new key at each start; the one before is revoked, and its own when the gateway stops. In a store that
-// several gateways share the next start may have another directory: there a key lasts no longer than somebody renews it, so
-// that of a gateway that was killed ends by itself. Of several gateways in one directory one has the file; another one follows it.
+// `operator.json` in the data directory: where the command line finds this gateway and its management key
+// (interfaces.md §2). Each start creates a new key and revokes the previous one; a stop revokes its own. In a
+// store shared by several gateways the next start may use another directory, so there a key expires unless it
+// is renewed, and the key of a killed gateway ends. Of several gateways in one directory one owns the file;
+// the others wait to take it over.
 import { OPERATOR_FILE } from "../domain/data-files.ts";
 import { DAY_MS } from "../domain/durations.ts";
 import { byItself, START } from "../domain/actor.ts";
@@ -18,42 +19,47 @@ import { StoreFailure } from "../store/store-failure.ts";
 import { createManagementKey, renewManagementKey, revokeManagementKey } from "../registry/management-keys.ts";
 
 const LIVES_MS = DAY_MS;
-/** Often: a clock that is set right leaves the command line outside for so long at most. */
+/** Frequent, because a corrected clock can lock the command line out for this long. */
 const RENEW_EVERY_MS = 600_000;
 
-/** So long the command line finds no gateway where the one that had the file has ended and another runs on. */
+/**
+ * How long the command line finds no gateway after the owner of the file has ended while another still runs.
+ */
 const TAKE_EVERY_MS = 2_000;
 
-/** A store that is away keeps nobody from ending. */
+/** An unreachable store must not keep the process from ending. */
 const REVOKED_WITHIN_MS = 2_000;
 
 interface OperatorFileOn {
   ledger: Transactions;
   dataDir: string;
-  /** What it works with: `doctor` compares. */
+  /** The configuration in use, for `doctor` to compare. */
   configuration: { file: string | null; digest: string | null };
-  /** Other gateways have the same store: in directories of their own, as they should, or in this one. */
+  /** Other gateways use the same store: from their own directories, as they should, or from this one. */
   shared: boolean;
   jobs: Jobs;
   log: Log;
 }
 
 export interface OperatorFile {
-  /** Revokes the key of this run, where this gateway wrote it; a store that is away keeps it to its end. */
+  /**
+   * Revokes the key of this run, if this gateway wrote it; if the store is unreachable, the key works until
+   * it expires.
+   */
   stop(): Promise<void>;
 }
 
-/** That the file is this gateway's. */
+/** The state of owning the file. */
 interface Taken {
   keyId: string;
-  /** Null where the store has locked the whole directory. */
+  /** Null if the store has locked the whole directory. */
   lock: DirectoryLock | null;
 }
 
 /**
- * Makes the management key of this run, writes the file (mode 0600) and revokes the key of the run before. A gateway whose
- * directory another one runs in shares that one's file until that one has ended, and then takes it; so does a worker `beside`
- * another. Whoever has the directory renews the key in it.
+ * Creates the management key of this run, writes the file (mode 0600) and revokes the key of the previous
+ * run. If another gateway runs in the directory, its file is shared until it ends, and then taken over; the
+ * same goes for a worker `beside` another. Every gateway in the directory renews the key in it.
  */
 export async function openOperatorFile(
   on: OperatorFileOn,
@@ -86,7 +92,7 @@ export async function openOperatorFile(
   };
 }
 
-/** Null while another gateway has the file. */
+/** Null while another gateway owns the file. */
 async function take(on: OperatorFileOn, url: string): Promise<Taken | null> {
   const lock = on.shared ? lockUnlessTaken(on.dataDir) : null;
   if (lock === "taken") return null;
@@ -107,7 +113,7 @@ function lockUnlessTaken(dataDir: string): DirectoryLock | "taken" {
   }
 }
 
-/** The key that the directory's file names lives on. */
+/** Extends the life of the key in the directory's file. */
 export async function renewOperatorKey({
   ledger,
   dataDir,
@@ -116,7 +122,7 @@ export async function renewOperatorKey({
   if (id !== null) await renewManagementKey(ledger, id, LIVES_MS);
 }
 
-/** The id of the new key. */
+/** Returns the id of the new key. */
 async function write(
   { ledger, dataDir, configuration, shared }: OperatorFileOn,
   url: string,
@@ -131,7 +137,8 @@ async function write(
     { id, name: OPERATOR_FILE, prefix, digest, ...(shared && { livesMs: LIVES_MS }) },
     actor,
   );
-  // A new file, renamed into place: a reader sees the old key or the new one, and never somebody else's mode bits.
+  // Written to a new file and renamed: a reader sees the old key or the new one, and the file never has
+  // another owner's mode bits.
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify({ url, token: value, id, configuration })}\n`, { mode: 0o600 });
   renameSync(fresh, file);
@@ -145,6 +152,6 @@ function keyIdIn(file: string): string | null {
     const { id } = JSON.parse(readFileSync(file, "utf8")) as { id?: unknown };
     return typeof id === "string" ? id : null;
   } catch {
-    return null; // a torn or foreign file names no key of ours
+    return null; // a torn or foreign file contains no key of ours
   }
 }

@@ -1,5 +1,5 @@
-// Tells the log once that the store has gone away and once that it is back: who is refused meanwhile has no line but its
-// own, so that an outage does not bury its cause.
+// Logs once that the store is unreachable and once that it is back: refused requests get no other lines, so
+// that an outage does not bury its cause.
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Repeating } from "../lib/every.ts";
@@ -7,7 +7,9 @@ import type { Jobs } from "../lib/jobs.ts";
 import type { Log } from "../lib/log.ts";
 
 const LOOK_EVERY_MS = 250;
-/** Back for good: the first commits after an outage may still meet it. */
+/**
+ * How long the store must stay reachable to count as back: the first commits after an outage may still fail.
+ */
 const STEADY_MS = 1_000;
 
 export interface OutagesPorts {

@@ -1,5 +1,5 @@
-// The payments room with the driver that the configuration names. The test driver runs the fake Stripe inside this process,
-// so that a gateway without Stripe can show the whole way from "add credits" to a balance.
+// The payments room with the configured driver. The test driver runs the fake Stripe inside this process, so
+// that a gateway without Stripe can show the whole way from "add credits" to a balance.
 import type { Config } from "../config/config.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -12,7 +12,7 @@ import type { Sql } from "../store/sql.ts";
 
 export interface OpenPayments {
   room: Payments;
-  /** The fake Stripe, once it runs: for the driver `test` only. */
+  /** Stops the fake Stripe, if it runs: only with the driver `test`. */
   stop(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ interface PaymentsOn {
   sql: Sql;
   ledger: Ledger;
   clock: Clock;
-  /** Where this process answers; known once the port is open. */
+  /** The address of this process; known once the port is open. */
   address: () => string;
   jobs: Jobs;
 }

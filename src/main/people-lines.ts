@@ -31,16 +31,22 @@ export function peopleLines(config: Config, { sql, clock, jobs }: LinesOn): Peop
   const place = { dataDir: config.dataDir, databaseUrl: config.databaseUrl };
   if (place.databaseUrl !== null)
     return { openStore: () => openPeopleStore(place), carry: async () => {}, stop: async () => {} };
-  let open: PeopleStore | null = null;
-  const opened = async (): Promise<PeopleStore> => {
-    if (open !== null) return open;
-    const store = await openPeopleStore(place);
-    const close = async (): Promise<void> => {
-      open = null;
-      await store.close();
+  /** All callers share one connection, also while it opens, until it is closed or fails to open. */
+  let opening: Promise<PeopleStore> | null = null;
+  const opened = (): Promise<PeopleStore> => (opening ??= open());
+  const open = (): Promise<PeopleStore> => {
+    const forget = (): void => {
+      if (opening === own) opening = null;
     };
-    open = { ...store, close };
-    return open;
+    const own = openPeopleStore(place).then((store) => ({
+      ...store,
+      close: async () => {
+        forget();
+        await store.close();
+      },
+    }));
+    own.catch(forget);
+    return own;
   };
   // One that cannot be carried is tried again each time, and told of once.
   const told = new Set<string>();
@@ -61,7 +67,8 @@ export function peopleLines(config: Config, { sql, clock, jobs }: LinesOn): Peop
     carry: () => carrying.now(),
     stop: async () => {
       await carrying.stop();
-      await open?.close();
+      const store = await opening?.catch(() => null); // whoever opens it hears why it fails
+      await store?.close();
     },
   };
 }

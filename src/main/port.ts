@@ -1,4 +1,4 @@
-// Opens the port: the doors behind it, and what is counted and told of them. Stop order is the reverse.
+// Opens the port: the doors behind it, and what is counted and logged about them. Stop order is the reverse.
 import type { Config } from "../config/config.ts";
 import { CallScopes } from "../gateway/call-scope.ts";
 import { AccessLog } from "../http/access-log.ts";
@@ -13,16 +13,19 @@ import type { Services } from "./services.ts";
 import { openWatching, type Watching } from "./watching.ts";
 import type { Worker } from "./workers.ts";
 
-/** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
+/**
+ * Above all of our own limits, whose refusals are readable; beyond it Bun responds with a bare 413
+ * (hardening.md §1).
+ */
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
 
-/** What it is made of. */
+/** The parts that the doors are built from. */
 interface Rooms extends Omit<DoorsOn, "watching" | "callScopes" | "address" | "phase"> {
   worker: Worker | null;
   hurry?: AbortSignal;
 }
 
-/** A gateway that answers. */
+/** A gateway whose port is open. */
 interface Answering {
   server: Listening;
   services: Services;
@@ -30,7 +33,7 @@ interface Answering {
   stop(): Promise<void>;
 }
 
-/** Connects the rooms and opens the port. Throws `ListenFailure`, with every room closed again, where it cannot. */
+/** Connects the rooms and opens the port. If it cannot, throws `ListenFailure` after closing every room. */
 export async function openPort(config: Config, rooms: Rooms): Promise<Answering> {
   const { clock, log, store } = rooms;
   const { drainDelayMs, stopGraceMs: graceMs } = config.limits;
@@ -99,14 +102,14 @@ const serverOptions = (
   maxBodyBytes: PARSER_BODY_BYTES,
 });
 
-/** Resolves when it is aborted; never without one. */
+/** Resolves when the signal is aborted; never without one. */
 const abortOf = (signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) resolve();
     signal?.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** The open port; where there is none the rooms close, whose rounds would keep the process. */
+/** Opens the port; if it fails, closes the rooms, whose rounds would keep the process alive. */
 async function listenOrClose(options: ServerOptions, close: () => Promise<void>): Promise<Listening> {
   try {
     return listen(options);

@@ -1,4 +1,4 @@
-// The configured providers as adapters, whatever their kinds. What has no address runs inside this process.
+// The configured providers as adapters of any kind. A provider without an address runs inside this process.
 import type { ProviderConfig } from "../config/config.ts";
 import type { ProviderKind } from "../providers/kind.ts";
 import { Failure } from "../providers/failure.ts";
@@ -46,7 +46,7 @@ function healthTarget(
   provider: Provider | undefined,
 ): HealthTarget {
   const { intervalMs, openAfterFailures, halfOpenAfterMs } = health;
-  // What runs inside this process lives as long as we do.
+  // A provider inside this process lives as long as we do.
   const probed = health.probe !== null && baseUrl !== null && provider !== undefined;
   return {
     provider: name,
@@ -57,7 +57,7 @@ function healthTarget(
   };
 }
 
-/** What this machine has run out of says nothing of a provider. Throws everything else. */
+/** False for a shortage on this machine, which says nothing about a provider. Rethrows everything else. */
 function unlessShort(error: unknown): false {
   if (error instanceof Failure && error.reason === "shortage") return false;
   throw error;

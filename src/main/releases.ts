@@ -1,4 +1,4 @@
-// The releases room, built and filled: which keys are trusted, what the store holds, and, in a gateway without
+// The releases room, built and filled: the trusted keys, the store's releases and, in a gateway without
 // configuration, the demo releases that it signs itself (interfaces.md §3).
 import { readFile } from "node:fs/promises";
 import type { Config } from "../config/config.ts";
@@ -20,9 +20,9 @@ export interface Releases {
   health: Health;
   breakers: Breakers;
   publisher: Publisher;
-  /** Learns at once what was published and switched: by other gateways, or by this one at this very moment. */
+  /** Reads at once what was published and switched, by other gateways or by this one just now. */
   refresh: () => Promise<void>;
-  /** Whether other gateways share the store. */
+  /** True if other gateways share the store. */
   othersPublish: boolean;
   /** Ends the probes and the renewal of the demo. */
   stop(): void;
@@ -35,13 +35,15 @@ export interface ReleasesPorts {
   clock: Clock;
   dataKey: Uint8Array;
   targets: HealthTarget[];
-  /** Whether other gateways publish to the same store. */
+  /** True if other gateways publish to the same store. */
   shared: boolean;
   jobs: Jobs;
   probeTold?: ProbeTold;
 }
 
-/** Loads what is published; publishes the demo where nobody configured trust. Probes begin with `health.start()`. */
+/**
+ * Loads what is published; publishes the demo if no trust is configured. Probes begin with `health.start()`.
+ */
 export async function openReleases({
   config,
   ledger,
@@ -86,7 +88,10 @@ export async function openReleases({
   };
 }
 
-/** What publication needs of the registry. A release that is damaged is told of, once, and its route is closed. */
+/**
+ * The registry's functions that publication needs. A damaged release is reported once, and its route is
+ * closed.
+ */
 function releaseStore(ledger: Transactions, jobs: Jobs): ReleaseStore {
   const told = new Set<string>();
   const unreadable = (error: unknown): void => {
@@ -124,12 +129,14 @@ export class TrustFailure extends Error {
   readonly next = "trust.release_keys names public key files (JWK), as ./tollgate release keygen makes them.";
 }
 
-/** Throws what a start would be told of the keys that releases are signed with. Makes and changes nothing. */
+/**
+ * Throws the error that a start would throw about the signing keys of releases. Creates and changes nothing.
+ */
 export async function assertSigners(config: Pick<Config, "trust" | "dataDir">): Promise<void> {
-  await signers(config, new Uint8Array(32)); // whatever the store's is: of any key one can be drawn
+  await signers(config, new Uint8Array(32)); // instead of the store's key: a demo key can be derived from any
 }
 
-/** Throws, naming the file, for one that holds no key. */
+/** If the file contains no key, throws an error that names it. */
 async function readKeyFile(path: string): Promise<unknown> {
   const value = await readJson(path);
   try {
@@ -155,7 +162,8 @@ async function startDemo(
   try {
     await renewDemo(ports);
   } catch {
-    // Another gateway that starts at the same time may have published them first: look again, then it counts.
+    // Another gateway starting at the same time may have published them first: load again, then failures
+    // count.
     await ports.publisher.load();
     await renewDemo(ports);
   }
@@ -171,8 +179,8 @@ interface Followed {
 }
 
 /**
- * Takes over what other gateways publish and switch: every second for what is shown, and at once for a request that the
- * route table or COMMIT 1 would refuse over it.
+ * Follows what other gateways publish and switch: every second for display, and at once for a request that
+ * the route table or COMMIT 1 would otherwise refuse.
  */
 function followOthers({ publisher, breakers, ledger }: Followed): () => Promise<void> {
   let seen = "";
@@ -180,7 +188,7 @@ function followOthers({ publisher, breakers, ledger }: Followed): () => Promise<
     if (!ledger.ready()) return;
     await breakers.load();
     const now = JSON.stringify(await allRoutes(ledger));
-    if (now !== seen || publisher.hasDamaged()) await publisher.load(); // a damaged one may have been mended
+    if (now !== seen || publisher.hasDamaged()) await publisher.load(); // a damaged one may have been repaired
     seen = now;
   };
 }

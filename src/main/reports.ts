@@ -1,12 +1,12 @@
-// What becomes of each call to a provider once it has ended: the route's health, a counter, and a line in the log where an
-// operator has to do something, with the provider's own words as far as they may be kept.
+// Handles each finished call to a provider: the route's health, a counter, and a log line if an operator has
+// to act, with the provider's own message as far as it may be kept.
 import type { ReportOutcome } from "../gateway/dispatch.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { Health, ProbeTold } from "../releases/health.ts";
 
-/** While it lasts, each call meets it. */
+/** The interval of log lines about a shortage: while it lasts, every call meets it. */
 const SHORTAGE_EVERY_MS = 60_000;
 
 export interface ReportsPorts {
@@ -16,7 +16,10 @@ export interface ReportsPorts {
   log: Pick<Log, "error" | "warn" | "info">;
 }
 
-/** A provider that does not answer its probe gets no calls: nothing else in the log would say so. */
+/**
+ * Logs failing probes: a provider that fails its probe gets no calls, so nothing else in the log would show
+ * it.
+ */
 export const probeToldOf =
   (log: Pick<Log, "warn" | "info">): ProbeTold =>
   (provider, why) => {
@@ -28,7 +31,7 @@ export const probeToldOf =
       );
   };
 
-/** Called once per attempt, after it has ended; an attempt that succeeded reports no failure. */
+/** Called once per attempt, after it has ended; a successful attempt reports no failure. */
 export function reportsOf({ clock, health, metrics, log }: ReportsPorts): ReportOutcome {
   let shortAtMs = Number.NEGATIVE_INFINITY;
   return ({ release }, failure, { requestId, organizationId }, outcome) => {

@@ -1,4 +1,4 @@
-// For commands on a store that no gateway has open: what was running is ended as a start ends it.
+// For commands on a store that no gateway has open: ends open requests as a start does.
 import { DAY_MS } from "../domain/durations.ts";
 import { FORMATS } from "../gateway/formats/formats.ts";
 import { interruptedStreams } from "../gateway/interrupted-stream.ts";
@@ -6,15 +6,16 @@ import { openSqliteLedger } from "../ledger/sqlite/ledger.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { SqliteStore } from "../store/sqlite.ts";
 
-/** What a ledger is opened with by a command. */
+/** The settings that a command opens a ledger with. */
 export const AS_A_START = {
-  // Counted from the end of what is resolved now. What is configured is not known here: a retry of such a request may be answered
-  // as one whose answer is gone, for longer than anybody sets; it is never a new one sooner than that.
+  // Counted from the end of the requests resolved now. The configured values are not known here, so these
+  // exceed any setting: a retry of such a request may be told that its answer is gone for longer than
+  // configured, but never runs anew too early.
   idempotency: { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 3_650 * DAY_MS },
   printInterrupted: interruptedStreams(FORMATS),
 };
 
-/** No request of an earlier process stays open. */
+/** Ends every open request of an earlier process. */
 export async function resolveRunning(store: SqliteStore): Promise<void> {
   const ledger = await openSqliteLedger({ store, clock: systemClock, ...AS_A_START });
   await ledger.close();

@@ -1,4 +1,5 @@
-// What of the store that a backup replaces holds on, as far as that store can be read: what was meant to hold for good.
+// What a restore carries over from the store it replaces, as far as that store can be read: whatever was
+// meant to be permanent.
 import { Database } from "bun:sqlite";
 import { keepReceiptKeys } from "./restore-receipt-keys.ts";
 import { keepRevoked } from "./restore-revoked.ts";
@@ -9,11 +10,17 @@ import type { Restoring } from "./restoring.ts";
 export interface HeldOn {
   revoked: number;
   routes: number;
-  /** Keys of callers that stood for a request there, and stand for none here: a retry under one of them is a new request. */
+  /**
+   * Idempotency keys that stood for a request there, and stand for none here: a retry with one of them is a
+   * new request.
+   */
   retriesAnew: number;
 }
 
-/** Brings it into the backup's copy. Throws where SQLite cannot read the store at `path`; the copy is as it was then. */
+/**
+ * Writes it into the backup's copy. If SQLite cannot read the store at `path`, throws and leaves the copy
+ * unchanged.
+ */
 export function holdOn(copy: Database, path: string): HeldOn {
   const replaced = new Database(path, { readonly: true, safeIntegers: true });
   const on = { copy, replaced };
@@ -27,7 +34,7 @@ export function holdOn(copy: Database, path: string): HeldOn {
   }
 }
 
-/** Claims are purged with their time, requests never: what the copy does not know came after it. */
+/** Claims are purged after their time, requests never: requests missing from the copy came after it. */
 function claimsGone({ copy, replaced }: Restoring): number {
   const known = copy.query("SELECT 1 FROM request WHERE org_id = ?1 AND request_id = ?2");
   let gone = 0;

@@ -1,14 +1,15 @@
-// Receipts that were signed after a backup was made verify on when it is restored: what is published of their keys is carried over.
+// Keeps receipts verifiable that were signed after the backup was made: carries over the published halves of
+// their keys.
 import type { Database } from "bun:sqlite";
 import type { ReceiptKey } from "../registry/receipt-keys.ts";
 import { columnNames, type Restoring } from "./restoring.ts";
 
 const KEEP = "INSERT OR IGNORE INTO receipt_key (kid, x, retired_at) VALUES (?1, ?2, ?3)";
 
-/** A store of an older schema keeps none. */
+/** A store with an older schema keeps none. */
 const keepsThem = (database: Database): boolean => columnNames(database, "receipt_key").length > 0;
 
-/** Gives the backup's copy the keys that the store which it replaces had retired. */
+/** Adds to the backup's copy the keys that the replaced store had retired. */
 export function keepReceiptKeys({ copy, replaced }: Restoring): void {
   if (!keepsThem(copy) || !keepsThem(replaced)) return;
   const keep = copy.query(KEEP);
@@ -16,7 +17,7 @@ export function keepReceiptKeys({ copy, replaced }: Restoring): void {
     keep.run(...(row as [string, string, bigint]));
 }
 
-/** The key that the replaced store signed with, where the backup is of another data key. */
+/** Adds the key that the replaced store signed with, if the backup has another data key. */
 export function keepReceiptKey(copy: Database, { kid, x }: ReceiptKey): void {
   if (keepsThem(copy)) copy.query(KEEP).run(kid, x, Date.now());
 }

@@ -1,13 +1,14 @@
-// What was revoked stays revoked over a restore of a backup that is older than that: a revocation is permanent (specification 3).
+// Keeps what was revoked after a backup was made revoked when it is restored: a revocation is permanent
+// (specification 3).
 import { addLines, columnNames, type Restoring } from "./restoring.ts";
 
 interface Revocable {
   table: string;
   /** The column of its identifier. */
   id: string;
-  /** The lines of the audit log that tell of its end. */
+  /** The audit actions that record its end. */
   actions: readonly string[];
-  /** What else the end sets, as SQL. */
+  /** What else is set at its end, as SQL. */
   also: string;
 }
 
@@ -17,7 +18,10 @@ const REVOCABLES: readonly Revocable[] = [
   { table: "entitlement", id: "id", actions: ["entitlement.revoke"], also: ", state = 'revoked'" },
 ];
 
-/** Revokes in the backup's copy what is revoked in the store that it replaces: keys, management keys and entitlements. Answers how many. */
+/**
+ * Revokes in the backup's copy what is revoked in the replaced store: keys, management keys and entitlements.
+ * Returns how many.
+ */
 export const keepRevoked = (on: Restoring): number =>
   REVOCABLES.reduce((kept, revocable) => kept + keepRevokedOf(revocable, on), 0);
 
@@ -34,7 +38,7 @@ function keepRevokedOf({ table, id, actions, also }: Revocable, on: Restoring): 
   return kept.length;
 }
 
-/** A key that is paused has its instant in `revoked_at`, too (migration 22). */
+/** A paused key has an instant in `revoked_at`, too (migration 22). */
 const revokedIn = (database: Restoring["copy"], table: string): string =>
   pauses(database, table) ? "revoked_at IS NOT NULL AND paused_at IS NULL" : "revoked_at IS NOT NULL";
 

@@ -1,5 +1,6 @@
-// What was published and disabled stays so over a restore of a backup that is older than that: a route's highest version never
-// sinks, and an older release is stale (specification 1). Releases carry their signatures, and are verified when they are loaded.
+// Keeps what was published and disabled after a backup was made when it is restored: a route's highest
+// version never decreases, and an older release is stale (specification 1). Releases carry their signatures,
+// and are verified when they are loaded.
 import { placesFrom } from "../store/sql.ts";
 import { addLines, columnNames, type Restoring, sharedColumns } from "./restoring.ts";
 
@@ -13,7 +14,10 @@ interface RouteState {
   since: bigint;
 }
 
-/** Gives the backup's copy the releases and states of routes of the store that it replaces. Answers how many routes that changed. */
+/**
+ * Adds the replaced store's releases and route states to the backup's copy. Returns the number of routes
+ * changed.
+ */
 export function keepRoutes(on: Restoring): number {
   addReleases(on);
   const states = on.replaced
@@ -39,12 +43,12 @@ function addReleases(on: Restoring): void {
       add.run(...(release as string[]));
 }
 
-/** Whether the copy's was another one. */
+/** True if the copy had another state. */
 function keepState(
   { copy }: Restoring,
   { route, highest_version, disabled, reason, since }: RouteState,
 ): boolean {
-  // Where limits are kept, whoever calls it looks for them: one may have been set for every model.
+  // If limits are stored, requests on the route read them: one may have been set for every model.
   const limited = columnNames(copy, "route_state").includes("limited") ? ["limited"] : [];
   const { changes } = copy
     .query(

@@ -1,6 +1,7 @@
-// `db restore`: a backup into the place of the embedded store, while no gateway runs on it. Everything is verified on a copy
-// beside the store first. From then on the copy's name keeps gateways out until it stands in the store's place, so that no
-// crash in between leaves a store beside the write-ahead log of another one; the same command again finishes it.
+// `db restore`: puts a backup in the place of the embedded store, while no gateway runs on it. Everything is
+// verified on a copy next to the store first. From then on the copy's name keeps gateways out until it is in
+// the store's place, so that no crash leaves a store next to another one's write-ahead log; running the
+// command again finishes it.
 import { Database } from "bun:sqlite";
 import { copyFileSync, existsSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname } from "node:path";
@@ -24,23 +25,28 @@ import { type HeldOn, holdOn } from "./restore-held.ts";
 import { keepReceiptKey } from "./restore-receipt-keys.ts";
 
 export interface RestoreResult {
-  /** The backup's. */
+  /** The backup's schema. */
   schema: number;
   bytes: number;
-  /** Where accounts came from; null where the backup has none, and those that are there stay. */
+  /** Where accounts came from; null if the backup has none, and the existing ones stay. */
   people: string | null;
-  /** What was there before, under its new names. */
+  /** The previous files, under their new names. */
   kept: string[];
-  /** The file of a former data key that the backup was made with, which is `data.key` again; null where it was made with that. */
+  /**
+   * The file of a former data key that the backup was made with, which is `data.key` again; null if the
+   * current key fits.
+   */
   formerKey: string | null;
-  /** What of the replaced store holds on beside the backup; null where no store was there that can be read. */
+  /** What was carried over from the replaced store; null if there was no readable store. */
   heldOn: HeldOn | null;
 }
 
-/** Files of one SQLite database; only the first one is always there. */
+/** Files of one SQLite database; only the one without a suffix always exists. */
 const SUFFIXES = ["-wal", "-shm", "-journal", ""] as const;
 
-/** Throws `StoreFailure` with what to do; the old store is as it was then, or closed until this runs again. */
+/**
+ * Throws `StoreFailure` with what to do; the old store is then unchanged, or closed until this runs again.
+ */
 export function restoreBackup(dataDirectory: string, file: string): RestoreResult {
   if (!existsSync(file)) throw refused(`there is no backup at ${file}`);
   privateDirectory(dataDirectory);
@@ -62,7 +68,8 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
   try {
     copyWhole(file, copy);
     const { schema, formerKey } = readBackup(copy, { file, dataDirectory });
-    // What an interrupted restore leaves has that already, and the old store is perhaps not whole any more.
+    // After an interrupted restore its copy already contains that, and the old store may no longer be
+    // complete.
     const replaced = [marker, store].find((path) => existsSync(path));
     const heldOn = replaced === undefined ? null : withDatabase(copy, file, holdingOn(replaced));
     const signedMeanwhile = formerKey === null ? null : receiptKeyOf(readDataKey(dataDirectory, "existing"));
@@ -75,7 +82,7 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
         signEverybodyOut(database);
       });
     }
-    // An interrupted restore had set some of the old files aside already: the others join them.
+    // An interrupted restore had already moved some of the old files: the others get the same name.
     const begunAt = existsSync(marker) ? statSync(marker).mtime : freeSecond([store, accounts]);
     utimesSync(copy, begunAt, begunAt);
     flush(copy);
@@ -99,7 +106,7 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
   }
 }
 
-/** A store that has gone to PostgreSQL, or is on its way, must not be served from here as well. */
+/** A store that has moved to PostgreSQL, or is being moved, must not be served from here as well. */
 function assertStays(dataDirectory: string): void {
   if (existsSync(movedPath(dataDirectory))) throw closedRefusal(movedAway(dataDirectory));
   if (!existsSync(databasePath(dataDirectory))) return;
@@ -107,7 +114,7 @@ function assertStays(dataDirectory: string): void {
   try {
     moving = movingTo(dataDirectory);
   } catch {
-    return; // it cannot be read: that is why it is replaced
+    return; // it is unreadable: that is why it is replaced
   }
   if (moving !== null)
     throw new StoreFailure(
@@ -116,7 +123,7 @@ function assertStays(dataDirectory: string): void {
     );
 }
 
-/** The backup's schema, and whose key it has. Throws for what no gateway of this program would open. */
+/** The backup's schema, and the data key that it has. Throws if no gateway of this version would open it. */
 function readBackup(
   copy: string,
   { file, dataDirectory }: { file: string; dataDirectory: string },
@@ -150,7 +157,10 @@ function readBackup(
   return { schema, formerKey };
 }
 
-/** With the write-ahead log, where one lies beside it: a store that was set aside can be restored, too. */
+/**
+ * Copies a database with its write-ahead log, if there is one: a store that was set aside can be restored,
+ * too.
+ */
 function copyWhole(from: string, to: string): void {
   for (const suffix of SUFFIXES) rmSync(to + suffix, { force: true });
   privateFile(to);
@@ -160,7 +170,7 @@ function copyWhole(from: string, to: string): void {
   copyFileSync(`${from}-wal`, `${to}-wal`);
 }
 
-/** The copy, as one file without a log; what SQLite says of it is told of the backup. */
+/** Opens the copy as one file without a log; SQLite's errors are reported about the backup. */
 function withDatabase<T>(copy: string, file: string, read: (database: Database) => T): T {
   try {
     const database = new Database(copy, { readwrite: true, safeIntegers: true });
@@ -175,7 +185,7 @@ function withDatabase<T>(copy: string, file: string, read: (database: Database) 
   }
 }
 
-/** Null where the replaced store cannot be read: that is why it is replaced. */
+/** Null if the replaced store is unreadable: that is why it is replaced. */
 const holdingOn =
   (replaced: string) =>
   (copy: Database): HeldOn | null => {
@@ -186,7 +196,7 @@ const holdingOn =
     }
   };
 
-/** Sessions that have ended since, and links that were used since, would open something again. */
+/** Sessions ended and links used since the backup would work again. */
 function signEverybodyOut(database: Database): void {
   for (const table of ["session", "verification"])
     if (database.query("SELECT 1 FROM sqlite_master WHERE name = ?1").values(table).length > 0)
@@ -206,7 +216,7 @@ const refused = (what: string): StoreFailure =>
 const asideName = (path: string, at: Date): string =>
   `${path}.before-${printTime(at.getTime()).slice(0, 19).replaceAll(":", "-")}Z`;
 
-/** Now, or the first second after it under which nothing is kept yet. */
+/** Now, or the next second whose name is not in use yet. */
 function freeSecond(paths: readonly string[]): Date {
   const at = new Date();
   const taken = (): boolean =>
@@ -215,7 +225,7 @@ function freeSecond(paths: readonly string[]): Date {
   return at;
 }
 
-/** The database with its log, under one new name that SQLite opens as it was. */
+/** Renames the database with its log, so that SQLite opens it unchanged. */
 function setAside(path: string, at: Date): string[] {
   const aside = asideName(path, at);
   const kept: string[] = [];

@@ -3,13 +3,13 @@ import type { Database } from "bun:sqlite";
 import { placesFrom } from "../store/sql.ts";
 
 export interface Restoring {
-  /** Of the backup, on its way into the store's place. */
+  /** The backup's copy, about to become the store. */
   copy: Database;
-  /** Opened to read alone. */
+  /** Opened read-only. */
   replaced: Database;
 }
 
-/** Adds the replaced store's lines of the audit log about these, those that the copy does not have. */
+/** Adds the replaced store's audit lines about these targets that the copy does not have. */
 export function addLines(
   on: Restoring,
   { targets, actions }: { targets: readonly string[]; actions: readonly string[] },
@@ -39,7 +39,7 @@ export const columnNames = (database: Database, table: string): string[] =>
     .values(table)
     .map(([name]) => String(name));
 
-/** A backup may be of an older schema than the store that it replaces. */
+/** A backup may have an older schema than the store that it replaces. */
 export const sharedColumns = ({ copy, replaced }: Restoring, table: string): string[] => {
   const known = columnNames(copy, table);
   return columnNames(replaced, table).filter((name) => known.includes(name));

@@ -1,5 +1,5 @@
-// The data key of a PostgreSQL store. While it changes no gateway starts; one that slept until then finds no lease any more, and
-// gets no other with the old key.
+// Changes the data key of a PostgreSQL store. No gateway starts in the meantime; one that slept until then
+// finds its lease gone, and gets no new one with the old key.
 import type { Client } from "pg";
 import { openPostgresLedger } from "../ledger/postgres/ledger.ts";
 import { DATABASE_NOW } from "../ledger/postgres/lease.ts";
@@ -14,11 +14,11 @@ import { StoreFailure } from "../store/store-failure.ts";
 import { AS_A_START } from "./resolve-running.ts";
 import { type RotateAsk, rotated, type Rotation } from "./rotating.ts";
 
-/** What others left is theirs until their lease has run out, and some seconds more. */
+/** Requests left by other gateways stay theirs until their lease has expired, plus some seconds. */
 const ENDED_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 250;
 
-/** Null where an earlier run's commit was there already. */
+/** Null if an earlier run had already committed. */
 export async function rotatePostgres(on: RotateAsk, url: string): Promise<Rotation | null> {
   const begun = hasNextDataKey(on.dataDir);
   const store = await openPostgresStore(url, on.dataDir);
@@ -50,11 +50,11 @@ async function rotateIn(store: PostgresStore, on: RotateAsk): Promise<Rotation> 
   } catch (error) {
     throw wasLost(error, store.url);
   } finally {
-    await client.end(); // what is not committed is rolled back with it
+    await client.end(); // rolls back what is not committed
   }
 }
 
-/** A refusal of the server rolls everything back; with a lost connection nobody knows yet. */
+/** If the server refuses, everything is rolled back; if the connection is lost, the outcome is unknown. */
 function wasLost(error: unknown, url: string): unknown {
   if (error instanceof StoreFailure || errorKind(error) !== "store") return error;
   return new StoreFailure(
@@ -68,7 +68,10 @@ const running =
   <T>(query: Parameters<typeof runOnPostgres<T>>[1]): Promise<T> =>
     runOnPostgres(client, query);
 
-/** Keeps gateways out to the end of the transaction, and for good those that slept; answers the database's time. */
+/**
+ * Keeps gateways out until the end of the transaction, and those that slept for good; returns the database's
+ * time.
+ */
 async function shutOut(client: Client, from: Uint8Array): Promise<number> {
   await keepStartsOut(client);
   const { rows } = await client.query<{ data_key_check: Buffer; now: string }>(
@@ -85,7 +88,10 @@ async function shutOut(client: Client, from: Uint8Array): Promise<number> {
   return Number(state.now);
 }
 
-/** What gateways left is ended as a start ends it, what they spooled here with it: a spool is sealed with the old key. */
+/**
+ * Ends open requests of gateways as a start does, including those spooled here: a spool is sealed with the
+ * old key.
+ */
 async function resolveLeft(store: PostgresStore): Promise<void> {
   const from = await store.nextEpoch();
   const ledger = await openPostgresLedger({ store, ...AS_A_START });
@@ -108,7 +114,7 @@ async function resolveLeft(store: PostgresStore): Promise<void> {
   }
 }
 
-/** Numbers between which this process took its own. */
+/** The epochs before and after the ones that this process took. */
 interface Own {
   from: number;
   to: number;
@@ -117,8 +123,8 @@ interface Own {
 const NONE: Own = { from: 0, to: 0 };
 
 /**
- * Throws while a gateway has the database open. By numbers, for containers share names and process ids: one that began just while
- * this process opened its ledger is found when that is closed, and nobody is left out.
+ * Throws while a gateway has the database open. Compares epochs, because containers share names and process
+ * ids: a gateway that started while this process opened its ledger is found once that is closed.
  */
 async function assertNobody(on: Pick<Client, "query">, own = NONE): Promise<void> {
   const { rows } = await on.query<{ name: string }>(
@@ -129,7 +135,7 @@ async function assertNobody(on: Pick<Client, "query">, own = NONE): Promise<void
   if (gateway !== undefined) throw runs(gateway.name);
 }
 
-/** Those that wait for an operator wait on. */
+/** Excludes those that wait for an operator. */
 async function openRequests(on: Pick<Client, "query">): Promise<number> {
   const { rows } = await on.query<{ count: string }>(
     `SELECT count(*)::text AS count FROM request r WHERE r.closed_txn IS NULL AND NOT EXISTS

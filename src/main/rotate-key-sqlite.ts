@@ -1,5 +1,5 @@
-// The embedded store's data key. Ledger and people are two files, and change in one commit: with rollback journals, whose
-// commit over several files is atomic, which that over several write-ahead logs is not.
+// Changes the embedded store's data key. Ledger and people are two files and must change in one commit: with
+// rollback journals, whose commit over several files is atomic, unlike that of write-ahead logs.
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { systemClock } from "../lib/clock.ts";
@@ -14,7 +14,7 @@ import { StoreFailure } from "../store/store-failure.ts";
 import { resolveRunning } from "./resolve-running.ts";
 import { type RotateAsk, rotated, type Rotation } from "./rotating.ts";
 
-/** Null where an earlier run's commit was there already. */
+/** Null if an earlier run had already committed. */
 export async function rotateSqlite(on: RotateAsk): Promise<Rotation | null> {
   const begun = hasNextDataKey(on.dataDir);
   const store = openSqliteStore(on.dataDir);
@@ -68,8 +68,8 @@ function attachPeople(writer: Database, file: string): void {
 }
 
 /**
- * Every opening sets these anew. EXTRA: the end of a journal is on the disk, too, before the commit is told. What is written over
- * is overwritten.
+ * Every open sets these anew. EXTRA: the end of a journal is on disk, too, before the commit returns. Deleted
+ * content is overwritten.
  */
 function setForOneCommit(writer: Database): void {
   const files = writer.query<{ name: string }, []>("PRAGMA database_list").all();
@@ -78,7 +78,7 @@ function setForOneCommit(writer: Database): void {
   writer.run("PRAGMA secure_delete = ON");
 }
 
-/** False where somebody else has the file open: then it keeps its log. */
+/** False if another process has the file open: then it keeps its log. */
 function keepsJournal(writer: Database, name: string): boolean {
   try {
     return writer.query(`PRAGMA ${name}.journal_mode = DELETE`).values()[0]?.[0] === "delete";

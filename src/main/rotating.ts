@@ -1,4 +1,4 @@
-// Everything that hangs on the data key, changed in one open transaction of either store.
+// Changes everything that depends on the data key, in one open transaction of either store.
 import { resealChannels } from "../alerts/rule-book.ts";
 import { byItself, INSTALLATION } from "../domain/actor.ts";
 import { receiptKeyOf } from "../gateway/signed-receipt.ts";
@@ -11,34 +11,36 @@ import { appendAuditLine } from "../store/audit-log.ts";
 import { dataKeyCheck } from "../store/data-key.ts";
 import { ask, type Query } from "../store/sql.ts";
 
-/** Which store, and why its key is changed: a leaked key invalidates more than a spare one. */
+/** The store, and why its key is changed: a leaked key invalidates more than a replaced one. */
 export interface RotateAsk {
   dataDir: string;
-  /** Null: the embedded store. */
+  /** Null means the embedded store. */
   databaseUrl: string | null;
-  /** Somebody else may have the old key: what it signed is proof of nothing any more. */
+  /** Somebody else may have the old key: its signatures no longer prove anything. */
   leaked: boolean;
   told: HowFar;
 }
 
-/** What hung on the old key. */
+/** The data that depended on the old key. */
 export interface Rotation {
   answers: Resealed;
   channels: Resealed;
   factors: Resealed;
-  /** That ended: everybody signs in anew. */
+  /** Sessions ended: everybody has to sign in again. */
   sessions: number;
 }
 
 /** The open transaction in which a key changes. */
 export interface Rotating {
   run: <T>(query: Query<T>) => Promise<T>;
-  /** Whether there is a place of people. */
+  /** True if a store of people exists. */
   people: boolean;
   nowMs: number;
 }
 
-/** Everything that hangs on the key, to be committed together. Nobody else writes meanwhile. */
+/**
+ * Changes everything that depends on the key, to be committed together. Nobody else writes in the meantime.
+ */
 export async function rotated(
   { run, people, nowMs }: Rotating,
   change: KeyChange,

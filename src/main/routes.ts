@@ -1,4 +1,4 @@
-// The table of everything that answers (S8: what is not declared here does not exist).
+// The table of all routes (S8: what is not declared here does not exist).
 import type { HeldNothingJson } from "../api/shapes/requests.ts";
 import type { RequestLogEntry } from "../domain/request-log.ts";
 import type { CompletePorts } from "../gateway/complete.ts";
@@ -41,7 +41,7 @@ export interface RoutePorts {
   uploads: Uploads;
   bodyBytes: number;
   streamIdleMs: number;
-  /** It was told to stop, and may still serve. */
+  /** True once told to stop, while it may still serve. */
   leaving(): boolean;
   draining(): boolean;
   noteHeldNothing(entry: RequestLogEntry): void;
@@ -51,7 +51,7 @@ export interface RoutePorts {
   tracing: Tracing | null;
 }
 
-/** A surface answers at its path, and quotes below it. */
+/** A surface responds at its path, and to quotes below it. */
 function surfaceRoutes(ports: RoutePorts, format: Format): Route[] {
   const answer = surface(ports, format);
   const door = { methods: ["POST"], door: "inference", format } as const;
@@ -61,7 +61,7 @@ function surfaceRoutes(ports: RoutePorts, format: Format): Route[] {
   ];
 }
 
-/** Each with its door; who may come in is checked by the door, not by the path. */
+/** Each route has a door; the door checks who may come in, not the path. */
 export function httpRoutes(ports: RoutePorts): Route[] {
   const free = { door: "inference", methods: ["GET"] } as const;
   const open = { door: "public", methods: ["GET"] } as const;

@@ -1,6 +1,6 @@
-// `serve` runs one gateway until SIGTERM or SIGINT, which it obeys at every stage: what has not opened its port yet owes
-// nobody anything, and is left as a crash would leave it, for the next start to complete; what has opened it drains, and what is
-// told again cuts what still runs.
+// `serve` runs one gateway until SIGTERM or SIGINT, which it obeys at every stage: before the port opens
+// there are no obligations, so it leaves as after a crash, for the next start to complete; with the port open
+// it drains, and a second signal cuts what still runs.
 import type { Config } from "../config/config.ts";
 import { commandOn } from "../config/data-dir.ts";
 import { createLog } from "../lib/log.ts";
@@ -11,14 +11,14 @@ import { banner } from "./banner.ts";
 import { catchStrays, jobsOn } from "./jobs.ts";
 import { tellReady, workerOf } from "./workers.ts";
 
-/** So long a start that is told to end may take to close what it has opened. */
+/** The time a start that is told to end may take to close what it has opened. */
 const CLOSE_WITHIN_MS = 1_000;
-/** One wish to end may come as several signals: of the terminal, of npm, of the parent of workers. */
+/** One wish to end may arrive as several signals: from the terminal, from npm, from the parent of workers. */
 const ONE_WISH_MS = 1_000;
 
 /**
- * `start`, then the banner. Throws with a sentence for the operator when it cannot; exits 0 on a signal, 1 where its store has
- * another data key by now.
+ * `start`, then the banner. If it cannot start, throws an error with a sentence for the operator. Exits with
+ * 0 on a signal, with 1 if its store has another data key.
  */
 export async function serve(config: Config): Promise<Running> {
   const worker = workerOf(process.env);
@@ -48,14 +48,15 @@ export async function serve(config: Config): Promise<Running> {
     await running?.stop();
     process.exit(exitCode);
   };
-  /** Nobody waits for what a signal began: a stop that fails must end the process all the same. */
+  /** Nobody awaits what a signal began: a stop that fails must end the process all the same. */
   const stopOrEnd = (): Promise<void> =>
     stop().catch((error: unknown) => {
       jobs.failed("stop", error);
       process.exit(1);
     });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, jobs.guarded("stop", stopOrEnd));
-  // Whoever started the workers is gone: nobody would stop them, or replace one, and the next start would serve beside them.
+  // The parent of the workers is gone: nobody would stop or replace them, and the next start would serve next
+  // to them.
   if (worker !== null) process.on("disconnect", jobs.guarded("stop", stopOrEnd));
   const keyChanged = (error: Error): void => {
     jobs.failed("data_key", error);

@@ -1,4 +1,5 @@
-// Payments, alerts and the ends of keys, opened together, with the use-cases that the dashboard's API and the operator's ask of them.
+// Payments, alerts and the expiry of keys, opened together, with the use-cases that the dashboard's API and
+// the operator's API call.
 import type { Alerts } from "../alerts/alerts.ts";
 import { Mailer } from "../alerts/mail/mailer.ts";
 import type { SendMail } from "../alerts/mail/message.ts";
@@ -24,13 +25,16 @@ export interface Services {
   alerts: Alerts;
   paymentService: PaymentService;
   alertService: AlertService;
-  /** Null where no mail server is configured. */
+  /** Null if no mail server is configured. */
   sendMail: SendMail | null;
-  /** Ends the rounds in the background. */
+  /** Ends the background rounds. */
   stop(): Promise<void>;
 }
 
-/** So long after its end a key may still be served by a program that knows none (docs/decisions/0059-settings-of-keys.md). */
+/**
+ * How long after its expiry a version that knows no expiry may still serve a key
+ * (docs/decisions/0059-settings-of-keys.md).
+ */
 const EXPIRE_EVERY_MS = 30_000;
 
 interface ServicesOn {
@@ -39,14 +43,14 @@ interface ServicesOn {
   ledger: Ledger;
   routeTable: RouteTable;
   clock: Clock;
-  /** Where this process answers; known once the port is open. */
+  /** The address of this process; known once the port is open. */
   address: () => string;
   jobs: Jobs;
   /** Opened on first use. */
   people: () => Promise<People>;
 }
 
-/** Their rounds in the background run from now on, until `stop`. */
+/** Starts the background rounds, which run until `stop`. */
 export function openServices(config: Config, on: ServicesOn): Services {
   const payments = openPayments(config, on);
   const dashboardUrl = (): string => config.publicUrl ?? on.address();
@@ -73,7 +77,7 @@ export function openServices(config: Config, on: ServicesOn): Services {
   };
 }
 
-/** With connections of its own: invitations and alerts do not wait for each other. */
+/** Has its own connections: invitations and alerts do not wait for each other. */
 function linkMailer({ mail }: Config, jobs: Jobs): SendMail | null {
   if (mail === null) return null;
   const mailer = new Mailer(mail, (error) => jobs.failed("invitations_mail", error));

@@ -1,4 +1,4 @@
-// Which store this gateway keeps its ledger in: the data directory's SQLite, or the PostgreSQL that DATABASE_URL names and
+// Chooses this gateway's store: the data directory's SQLite, or the PostgreSQL that DATABASE_URL names, which
 // any number of gateways share.
 import type { Config } from "../config/config.ts";
 import type { RemoteInFlightPorts } from "../gateway/remote-in-flight.ts";
@@ -13,32 +13,34 @@ import type { Sql } from "../store/sql.ts";
 
 export interface OpenedStore {
   ledger: Ledger;
-  /** What time it is for all gateways of this store: a shared one has one clock, its own, whatever theirs say. */
+  /** The time for all gateways of this store: a shared store has its own clock, whatever theirs say. */
   clock: Clock;
-  /** Seals stored answers; keys the digests of identifiers, and signs receipts. */
+  /** Seals stored answers, keys the digests of identifiers, and signs receipts. */
   dataKey: Uint8Array;
-  /** For what is away from the money path: payments, alerts, the dashboard. */
+  /** For everything off the money path: payments, alerts, the dashboard. */
   sql: Sql;
-  /** What other gateways of the same store run; null when this is the only one. */
+  /** What other gateways of the same store run; null if this is the only one. */
   look: RemoteInFlightPorts["look"] | null;
-  /** After the ledger has closed. */
+  /** Must be called after the ledger has closed. */
   close(): Promise<void>;
 }
 
 interface OpenOn {
-  /** For tests and `seed`: a shared store is stamped by its database, whose clock all gateways agree on. */
+  /**
+   * For tests and `seed`: a shared store takes its stamps from the database, whose clock all gateways share.
+   */
   clock: Clock | undefined;
   jobs: Jobs;
   formats: readonly Format[];
-  /** Between two runs of the ledger's upkeep, where that is not its usual. */
+  /** The pause between two runs of the ledger's upkeep, if not the default. */
   sweepEveryMs?: number;
-  /** Between two looks at the books, where that is not its usual. */
+  /** The pause between two checks of the books, if not the default. */
   booksEveryMs?: number;
-  /** The database has another data key by now: this process is to end. */
+  /** Called when the database has another data key: this process must end. */
   keyChanged?: ((error: Error) => void) | undefined;
 }
 
-/** Migrated, and locked to this process or leased. Throws `StoreFailure` with what to do. */
+/** Opens the store, migrated, and locked to this process or leased. Throws `StoreFailure` with what to do. */
 export const openStore = (config: Config, on: OpenOn): Promise<OpenedStore> =>
   config.databaseUrl === null
     ? openSqlite(config, { ...on, clock: on.clock ?? systemClock })

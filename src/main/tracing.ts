@@ -1,5 +1,5 @@
-// The tracing room, where the configuration asks for it: its exporter, what is counted of it, and the line in the log when a
-// collector goes, when it is back, and when it leaves spans out.
+// The tracing room, if configured: its exporter, its metrics, and log lines when a collector fails, is back,
+// or when spans are dropped.
 import type { Config } from "../config/config.ts";
 import { VERSION } from "../domain/program.ts";
 import { providerNames } from "../domain/telemetry-names.ts";
@@ -12,7 +12,7 @@ import { Tracing } from "../tracing/tracing.ts";
 
 export interface OpenTracing {
   room: Tracing;
-  /** Sends what waits, for a moment. */
+  /** Sends waiting spans, for a moment. */
   stop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface TracingOn {
   metrics: Pick<Metrics, "spansExported" | "spansDropped" | "watchSpans">;
 }
 
-/** Null where nothing is traced: then nothing of it is on the way of a request. */
+/** Null if nothing is traced: then tracing costs a request nothing. */
 export function openTracing(
   { tracing, providers }: Config,
   { clock, log, jobs, metrics }: TracingOn,

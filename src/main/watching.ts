@@ -1,5 +1,5 @@
-// What watches a gateway that answers: failures of ours and outages are told in its log, requests counted and traced. None of it
-// stands in the way of an answer.
+// Watches a running gateway: our own errors and outages are logged, requests counted and traced. None of it
+// delays a response.
 import type { Config } from "../config/config.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import type { NoteResolved } from "../gateway/hold.ts";
@@ -24,17 +24,17 @@ interface Watched {
 }
 
 export interface Watching {
-  /** A store that is away is no bug of whoever asked it: there is one line for all of them. */
+  /** An unreachable store is not a bug: one log line covers all of its failures. */
   failed(this: void, error: unknown, requestId?: string): void;
   streams: EventStreams;
   metrics: Metrics;
-  /** Null where requests are not traced. */
+  /** Null if requests are not traced. */
   tracing: Tracing | null;
   resolved: NoteResolved;
   stop(): Promise<void>;
 }
 
-/** Opened before the doors, closed after them, so that nothing ends untold. */
+/** Opened before the doors and closed after them, so that every end is reported. */
 export function openWatching(config: Config, { clock, log, jobs, releases, store }: Watched): Watching {
   const { ledger, sql } = store;
   const failed: Watching["failed"] = (error, id) => {

@@ -1,9 +1,9 @@
-// `serve --workers N`: N gateways of one store on one port, each a process of its own. The kernel spreads connections
-// over them (SO_REUSEPORT); the first one starts alone, so that migrations, demo and operator's file are made once; one
-// that ends by itself is replaced.
+// `serve --workers N`: N gateways of one store on one port, each in its own process. The kernel spreads
+// connections over them (SO_REUSEPORT). The first one starts alone, so that migrations, the demo and the
+// operator's file are made once; a worker that ends by itself is replaced.
 import type { Subprocess } from "bun";
 
-/** What a worker is told through its environment. */
+/** What a worker's environment tells it. */
 const WORKER = "TOLLGATE_WORKER";
 export type Worker = "first" | "other";
 
@@ -12,14 +12,14 @@ export const workerOf = (env: Record<string, string | undefined>): Worker | null
   return given === "first" || given === "other" ? given : null;
 };
 
-/** A worker says that it listens, and where. */
+/** Tells the parent that a worker listens, and on which port. */
 export const tellReady = (port: number): void => void process.send?.({ port });
 
 const REPLACE_AFTER_MS = 1_000;
 
 export interface WorkersPorts {
   count: number;
-  /** The command of one worker that listens on this port; null: on the configured one. */
+  /** The command of one worker that listens on this port; null means the configured one. */
   command(port: number | null): string[];
   say(line: string): void;
 }
@@ -52,7 +52,7 @@ class Workers {
     for (const worker of this.running) worker.kill(signal);
   }
 
-  /** One worker after another in the same place. */
+  /** Runs one worker after another in the same place. */
   private async keep(port: number, afterMs = 0): Promise<void> {
     for (let waitMs = afterMs; !this.stopping; waitMs = REPLACE_AFTER_MS) {
       if (waitMs > 0) {

@@ -1,5 +1,5 @@
-// Alerts as use-cases, in the shapes of the dashboard's API. Each change is one line of the audit log; a signing secret
-// is in one answer and in no log. An id of another organization is an id that does not exist.
+// Alerts as use-cases, in the shapes of the dashboard's API. Each change writes one audit line; a signing
+// secret appears in one response and in no log. An id of another organization is treated as nonexistent.
 import type { z } from "zod";
 import type {
   AlertChannelJson,
@@ -33,16 +33,16 @@ export interface AlertServicePorts {
   alerts: Alerts;
   note: (note: AuditNote) => Promise<void>;
   nowMs: () => number;
-  /** The key of whichever organization; null where there is none of this id. */
+  /** The key in any organization; null if there is none with this id. */
   keyOf: (key: string) => Promise<Pick<KeyRecord, "organizationId" | "state"> | null>;
 }
 
-/** The line of a change, for its transaction. */
+/** The audit line of a change, for its transaction. */
 const lineOf =
   (about: Omit<AuditNote, "target">, atMs: number): Told =>
   (target) => [auditLine({ ...about, target }, atMs)];
 
-/** What a rule was before that is new. */
+/** The previous terms of a new rule. */
 const NO_TERMS: Pick<RuleTerms, "channels" | "keyId"> = { channels: [], keyId: null };
 
 type RuleInput = z.output<typeof alertRuleInput>;
@@ -53,7 +53,7 @@ interface RuleChange {
 
 const RULES_AT_MOST = 100;
 const CHANNELS_AT_MOST = 20;
-/** A test is a call to an address that somebody typed. */
+/** A test makes a call to an address that somebody typed. */
 const TESTS_AT_MOST = 10;
 const TESTS_WITHIN_MS = 60_000;
 
@@ -64,7 +64,7 @@ export const alertService = (on: AlertServicePorts) => ({ ...ruling(on), ...chan
 function ruling({ alerts, nowMs, keyOf }: AlertServicePorts) {
   const channelsOf = async (org: string): Promise<ReadonlySet<string>> =>
     new Set([DASHBOARD, ...(await alerts.rules.channels(org)).map(({ id }) => id)]);
-  /** Throws the same for a key of another organization as for none. */
+  /** Throws the same error for a key of another organization as for a nonexistent one. */
   const checkKey = async (org: string, key: string): Promise<void> => {
     const found = await keyOf(key);
     if (found?.organizationId !== org) throw notFound("key");
@@ -75,7 +75,9 @@ function ruling({ alerts, nowMs, keyOf }: AlertServicePorts) {
         "key",
       );
   };
-  /** `had`: the rule before. A channel of it that was removed meanwhile is left out; its key may have been revoked. */
+  /**
+   * `had`: the rule before. Its channels that were removed since are left out; its key may have been revoked.
+   */
   const termsOf = async (
     org: string,
     input: RuleInput,
@@ -88,7 +90,7 @@ function ruling({ alerts, nowMs, keyOf }: AlertServicePorts) {
     return readTerms({ ...input, channels: input.channels.filter((id) => there.has(id)) });
   };
   return {
-    /** Without channels that were removed. */
+    /** Without removed channels. */
     async rules(org: string): Promise<ListOf<AlertRuleJson>> {
       const there = await channelsOf(org);
       const data = (await alerts.rules.ofOrganization(org)).map((rule) => ({
@@ -132,12 +134,12 @@ function ruling({ alerts, nowMs, keyOf }: AlertServicePorts) {
 
 function channelling({ alerts, note, nowMs }: AlertServicePorts) {
   return {
-    /** The dashboard's own list comes first; it is always there. */
+    /** The dashboard's own list comes first; it always exists. */
     async channels(org: string): Promise<z.output<typeof alertChannelList>> {
       const made = (await alerts.rules.channels(org)).map(printChannel);
       return { data: [DASHBOARD_CHANNEL, ...made], next_cursor: null, mail: alerts.mails };
     },
-    /** The only answer that carries the signing secret. */
+    /** The only response that contains the signing secret. */
     async addChannel(
       org: string,
       { kind, name, target }: z.output<typeof alertChannelInput>,
@@ -231,7 +233,7 @@ const notAKind = (kind: "mail" | "dashboard"): OperatorRefusal =>
         "kind",
       );
 
-/** It was there before any organization. */
+/** It existed before any organization. */
 const DASHBOARD_CHANNEL: AlertChannelJson = {
   id: DASHBOARD,
   kind: "dashboard",

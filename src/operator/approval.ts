@@ -1,5 +1,5 @@
-// An approval of Research Mode at whichever door it comes: the ledger sees to the second person, under its lock; here it is
-// seen that who asked could still ask.
+// Approves Research Mode requests, for every API: the ledger enforces the second person, under its lock; this
+// file checks that the requester may still ask.
 import type { Actor } from "../domain/actor.ts";
 import { INSTALLATION } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
@@ -10,14 +10,17 @@ import { type ApprovalTerms, approveEntitlement, type EntitlementRecord } from "
 
 export interface ApprovalPorts {
   ledger: Transactions;
-  /** Opened when a person asked; what the machine asked for needs nobody. */
+  /** Opened if a person asked; requests of the machine need no check. */
   people(): Promise<Pick<People, "membership" | "persons">>;
 }
 
-/** What a caller names the entitlement by. */
+/** The input field that names the entitlement. */
 type EntitlementField = "entitlement" | "id";
 
-/** Approves `record` until then, with its note. Answers the record as it is now, or null; throws when the call may not approve it. */
+/**
+ * Approves `record` until `expiresAtMs`, with a note. Returns the record as it is now, or null; throws if the
+ * caller may not approve it.
+ */
 export async function approve(
   on: ApprovalPorts,
   record: EntitlementRecord,

@@ -1,5 +1,5 @@
-// Automatic top-up as a use-case: its terms, whether the kept card is charged, the last try. Refusals are those of
-// `payments.ts`.
+// Automatic top-up as a use-case: its terms, the charging of the saved card, the last try. Refusals are those
+// of `payments.ts`.
 import type { z } from "zod";
 import type { AutoTopUpJson, autoTopUpInput, OrderJson } from "../api/shapes/billing.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -75,7 +75,7 @@ export function automaticTopUp({ payments, note, nowMs }: AutomaticTopUpPorts) {
           : changedMeanwhile();
       return show(org);
     },
-    /** Tries now; the order of that try. */
+    /** Tries now; returns the order of that try. */
     async retryAutoTopUp(org: string, actor: Actor): Promise<OrderJson> {
       const before = await payments.orders.lastAutomatic(org);
       await note({ actor, action: "auto_top_up.retry", organizationId: org, target: org });
@@ -97,7 +97,7 @@ export function automaticTopUp({ payments, note, nowMs }: AutomaticTopUpPorts) {
   };
 }
 
-/** Throws `Refusal` where a charge would be none that the payment service takes, or would not help. */
+/** Throws `Refusal` for a charge that the payment service would not accept, or that would not help. */
 function readTerms(
   org: string,
   input: Omit<z.output<typeof autoTopUpInput>, "version">,

@@ -1,5 +1,5 @@
-// What people change from the dashboard beside the operator's use-cases, put together for the endpoints: each with its line
-// in the audit log. Ids passed admission.
+// Changes made from the dashboard besides the operator's use-cases, put together for the endpoints: each
+// writes an audit line. Ids have passed admission.
 import type { Actor } from "../domain/actor.ts";
 import { changedMeanwhile } from "../domain/row-version.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -22,14 +22,14 @@ interface ChangesPorts extends Omit<ProviderPorts, "listedRoutes"> {
 
 export type ChangesByHand = ReturnType<typeof createChanges>;
 
-/** Every method throws `Refusal` or `OperatorRefusal`, and has changed nothing then. */
+/** Every method throws `Refusal` or `OperatorRefusal`, and has then changed nothing. */
 export function createChanges(ports: ChangesPorts) {
   const { ledger, publisher } = ports;
   const { note } = auditNotes(ports.sql, ports.clock);
   const on = { ...ports, note, listedRoutes: () => publisher.listed() };
   return {
     note,
-    /** Throws when the name is not `from` any more. */
+    /** Throws if the name is no longer `from`. */
     async renameOrganization(
       organizationId: string,
       change: { from: string; to: string },

@@ -1,5 +1,5 @@
-// Credits: grants and purchases come in, the balance is shown (specification 1). A reference credits once; what would
-// not fit a row of the ledger is refused before it is tried.
+// Credits: grants, purchases and the balance (specification 1). A reference credits once; amounts that do not
+// fit a row of the ledger are refused before anything is tried.
 import type { Actor } from "../domain/actor.ts";
 import type { BalanceJson, GrantJson, RefundJson } from "../api/shapes/records.ts";
 import type { GrantCredits, RefundCredits } from "../api/shapes/record-inputs.ts";
@@ -14,16 +14,19 @@ import { printBalance } from "../reporting/balance.ts";
 import { readRequest } from "../registry/requests.ts";
 import { wrongAmount } from "./wrong-amount.ts";
 
-/** What a caller says the amount in, which a refusal names. */
+/** The input field with the amount, which a refusal names. */
 type AmountField = "usd" | "amount_usd";
 interface Worded {
   field?: AmountField;
-  /** Kept beside the line of the credits. */
+  /** Stored with the audit line of the credits. */
   reason?: string;
 }
 type Store = Pick<Ledger, "balance" | "read" | "reverse" | "topUp">;
 
-/** Amounts come in and go out as decimal US dollars. Throws `OperatorRefusal` for what cannot be credited or given back. */
+/**
+ * Amounts are decimal US dollars in input and output. Throws `OperatorRefusal` for an amount that cannot be
+ * credited or refunded.
+ */
 export function credits(ledger: Store) {
   const show = async (org: string): Promise<BalanceRecord> => {
     const balance = await ledger.balance(org);
@@ -51,7 +54,7 @@ export function credits(ledger: Store) {
         credited: outcome.kind === "credited",
       };
     },
-    /** Returns what a settled request cost, or part of it; the same reference once. */
+    /** Returns the charge of a settled request, or part of it; each reference once. */
     refund: (input: RefundCredits, actor: Actor, { field = "usd", reason }: Worded = {}) =>
       refund(ledger, input, { actor, field, reason }),
   };

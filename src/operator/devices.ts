@@ -1,5 +1,6 @@
-// Logins of the command line, and the management keys that come of them (RFC 8628, docs/decisions/0015-device-login.md): a
-// code is asked for by a terminal, approved by a person, and fetched once. Its rows are src/registry/device-logins.ts.
+// Logins of the command line, and the management keys that result (RFC 8628,
+// docs/decisions/0015-device-login.md): a code is requested by a terminal, approved by a person, and fetched
+// once. Its rows are in src/registry/device-logins.ts.
 import { DAY_MS } from "../domain/durations.ts";
 import { createHash, randomBytes } from "node:crypto";
 import type { From } from "../domain/actor.ts";
@@ -38,16 +39,16 @@ export interface DevicesPorts {
   clock: Clock;
   ledger: Transactions;
   people: Pick<People, "persons">;
-  /** Where people reach the dashboard, without a slash at the end. */
+  /** The dashboard's URL, without a trailing slash. */
   url: string;
   intervalMs: number;
 }
 
 export interface Devices {
   ask(asked: { host: string; version: string; address: string | null }): Promise<DeviceCodeJson>;
-  /** The only answer that ever carries the secret. Throws `DeviceRefusal`. */
+  /** The only response that ever contains the secret. Throws `DeviceRefusal`. */
   fetch(deviceCode: string, from: From): Promise<DeviceTokenJson>;
-  /** The login that waits under a code; tries are counted per person and per address. */
+  /** The open login of a code; tries are counted per person and per address. */
   find(userCode: string, by: { person: Person; address: string | null }): Promise<DeviceJson>;
   decide(
     id: string,
@@ -57,15 +58,15 @@ export interface Devices {
 }
 
 const OPEN_MS = 600_000;
-/** What a terminal waits between two polls. */
+/** The pause of a terminal between two polls. */
 export const DEVICE_INTERVAL_MS = 5_000;
-/** A terminal that asks late still hears what became of its login. */
+/** How long a late terminal can still learn the outcome of its login. */
 const REMEMBERED_MS = 60 * 60_000;
-/** What a clock and a network may shorten between two polls. */
+/** How much clocks and networks may shorten the pause between two polls. */
 const EARLY_MS = 500;
 const KEY_DAYS = 30;
 const KEY_MS = KEY_DAYS * DAY_MS;
-/** Neither vowels, which make words, nor digits, which are taken for letters (RFC 8628 §6.1). */
+/** No vowels, which form words, and no digits, which are mistaken for letters (RFC 8628 §6.1). */
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
 
 export function devices(on: DevicesPorts): Devices {
@@ -147,7 +148,7 @@ export function devices(on: DevicesPorts): Devices {
   };
 }
 
-/** The code exists and was asked for again before its interval was over; or there is no such code. */
+/** Distinguishes a poll before its interval was over from an unknown code. */
 async function tooSoon(
   { sql, intervalMs }: DevicesPorts,
   digest: string,
@@ -157,7 +158,7 @@ async function tooSoon(
   return new DeviceRefusal(slower ? "slow_down" : "invalid_grant");
 }
 
-/** Whoever approved may have been removed since: the key is for operators. */
+/** The person who approved may have lost the role since: the key is for operators. */
 async function grant(on: DevicesPorts, fetched: DeviceLogin, from: From): Promise<DeviceTokenJson> {
   const [person] = fetched.decidedBy === null ? [] : await on.people.persons([fetched.decidedBy]);
   if (person?.operator !== true) throw new DeviceRefusal("access_denied");
@@ -197,7 +198,7 @@ const keyName = ({ name }: Person, host: string): string => `CLI of ${name} on $
 
 const digestOf = (code: string): string => createHash("sha256").update(code).digest("base64url");
 
-/** Eight letters, each as likely as any other. */
+/** Eight uniformly random letters. */
 function newUserCode(): string {
   let code = "";
   while (code.length < 8)

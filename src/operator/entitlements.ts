@@ -1,5 +1,5 @@
-// Research Mode entitlements (specification 5): requested, approved with an end, revoked. An approval says no more
-// than it says: a closed route stays closed.
+// Research Mode entitlements (specification 5): requested, approved with an expiry, revoked. An approval has
+// no further effect: a closed route stays closed.
 import type { EntitlementJson, ListJson } from "../api/shapes/records.ts";
 import type { RequestEntitlement } from "../api/shapes/record-inputs.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -47,7 +47,7 @@ export const entitlements = (on: EntitlementsPorts) => ({
     const found = await findEntitlement(on.ledger, id);
     const record = found === null ? null : await approve(on, found, { expiresAtMs, actor, field: "id" });
     if (record === null) throw unknownRecord("entitlement", id, "id");
-    // The same call once more is answered as the first one was; somebody else's decision is not theirs.
+    // A repeated call gets the first response; another person's decision does not count as a repetition.
     const theirs = record.approvedBy === actor.id && record.expiresAtMs === expiresAtMs;
     if (record.status !== "active" || !theirs) throw notRequested(record);
     return printEntitlement(record);
@@ -64,7 +64,7 @@ export const entitlements = (on: EntitlementsPorts) => ({
   },
 });
 
-/** What an organization is told that has asked for as much as anybody decides. */
+/** The refusal for an organization with too many requests. */
 export const tooManyRequests = (why: TooManyRequests): OperatorRefusal =>
   new OperatorRefusal(
     "conflict",

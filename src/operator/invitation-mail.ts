@@ -1,21 +1,21 @@
-// An invitation in the mailbox of whom it is for: sent once, when its link is made, for nothing that opens it is kept. What came
-// of it is told to who invites, who sees the link as well.
+// Mails an invitation to the invited person: sent once, when its link is created, because nothing that opens
+// it is stored. The inviter, who also sees the link, is told the outcome.
 import { isMailAddress } from "../domain/mail-address.ts";
 import { printMinute } from "../domain/print.ts";
 import type { SendMail } from "../alerts/mail/message.ts";
 import { beyondQuota, type MailOutcome } from "./mail-quota.ts";
 
-/** What the mail says; `link` holds the token that proves the address, and is kept nowhere. */
+/** The content of the mail; `link` contains the token that proves the address, and is not stored. */
 export interface InvitationMail {
   id: string;
   to: string;
   link: string;
-  /** Null where it is for an operator. */
+  /** Null for an invitation of an operator. */
   organization: string | null;
   role: string;
-  /** The address of who invites; null for a script. */
+  /** The inviter's address; null for a script. */
   by: string | null;
-  /** How often the organization has invited this address within a day, this time included. */
+  /** How often the organization has invited this address within a day, including now. */
   timesToday: number;
   expiresAtMs: number;
   atMs: number;
@@ -47,7 +47,10 @@ const bodyOf = ({ by, organization, role, link, expiresAtMs }: InvitationMail): 
     "",
   ].join("\n");
 
-/** Members name their organization, and choose who is written to: what they type never becomes a sentence with an address in it. */
+/**
+ * Members name their organization and choose the recipients: what they type must not form a sentence or an
+ * address.
+ */
 const harmless = (name: string): string =>
   `"${Array.from(name.replace(/[^\p{L}\p{M}\p{N}'&-]+/gu, " ").trim())
     .slice(0, NAME_CHARACTERS)

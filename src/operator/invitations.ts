@@ -1,4 +1,4 @@
-// Invitations as use-cases, into an organization and among operators: made with their link, sent again, withdrawn.
+// Invitations as use-cases, to an organization or as operator: created with their link, resent, withdrawn.
 import type { z } from "zod";
 import type { InvitationJson, invitationList, MadeInvitationJson } from "../api/shapes/people.ts";
 import type { SendMail } from "../alerts/mail/message.ts";
@@ -35,14 +35,14 @@ export interface InvitationsPorts {
   >;
   ledger: Reader;
   sql: Sql;
-  /** Null where no mail server is configured. */
+  /** Null if no mail server is configured. */
   sendMail: SendMail | null;
-  /** Where people reach the dashboard, without a slash at the end. */
+  /** The dashboard's URL, without a trailing slash. */
   url(this: void): string;
 }
 
 export const operatorInvitations = (on: InvitationsPorts) => ({
-  /** A page of them, newest first. */
+  /** A page of invitations, newest first. */
   async page({ org, ...asked }: ListAsk & { org: string }): Promise<z.output<typeof invitationList>> {
     await assertOrganization(on.ledger, org);
     const { after, limit } = startOf(asked);
@@ -50,12 +50,12 @@ export const operatorInvitations = (on: InvitationsPorts) => ({
     const { rows, nextCursor } = pageOf(found, { limit }, madePlace);
     return { data: await print(on, rows), next_cursor: nextCursor };
   },
-  /** The newest 1,000; `org` null: of operators. */
+  /** The newest 1,000; a null `org` means those of operators. */
   async list(org: string | null): Promise<z.output<typeof invitationList>> {
     if (org !== null) await assertOrganization(on.ledger, org);
     return { data: await print(on, await (await on.people()).invitations(org)), next_cursor: null };
   },
-  /** Makes an invitation and its link; the answer is the only one that shows it. */
+  /** Creates an invitation and its link; only this response contains the link. */
   async invite(
     { org, email, role }: { org: string | null; email: string; role: Role },
     by: Giver,
@@ -79,7 +79,7 @@ export const operatorInvitations = (on: InvitationsPorts) => ({
     const link = linkTo("invitation", { url: on.url(), token: made.token });
     return { ...(await printOne(on, invitation)), link, mail: await mailed(on, made) };
   },
-  /** The same offer to the same address, with a link of its own; the one before opens nothing from now on. */
+  /** Sends the same invitation to the same address with a new link; the previous link stops working. */
   async resend(
     { org, invitation }: { org: string; invitation: string },
     by: Giver,
@@ -88,7 +88,7 @@ export const operatorInvitations = (on: InvitationsPorts) => ({
     if (found?.state !== "open" && found?.state !== "expired") throw notFound("invitation");
     return await this.invite({ org, email: found.email, role: found.role }, by);
   },
-  /** Its link opens nothing from now on. */
+  /** Its link stops working. */
   async withdraw(
     { org, invitation: target }: { org: string | null; invitation: string },
     { actor, person }: Pick<Giver, "actor" | "person">,
@@ -104,7 +104,7 @@ export const operatorInvitations = (on: InvitationsPorts) => ({
   },
 });
 
-/** It is made, and a link to it will be shown, whatever becomes of the mail. */
+/** The invitation exists, and its link will be shown, whatever happens to the mail. */
 async function mailed(
   { sendMail: send, people, sql, url }: InvitationsPorts,
   { invitation, timesToday, mailedToken: token }: MadeInvitation,

@@ -1,4 +1,5 @@
-// API keys: made (the secret leaves once, here), listed, revoked for good, edited (specification 2.3 and 3).
+// API keys: created (the secret is returned once, here), listed, revoked permanently, edited (specification
+// 2.3 and 3).
 import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type { CreatedKeyJson, CreateKey, KeyJson, ReplaceKey, updateKeyInput } from "../api/shapes/keys.ts";
@@ -36,7 +37,7 @@ type Store = Transactions;
 type KeyChange = z.output<typeof updateKeyInput>;
 
 export const keys = (ledger: Store) => ({
-  /** The only answer that ever carries the secret. */
+  /** The only response that ever contains the secret. */
   async create({ org, name, scope, ...given }: CreateKey, actor: Actor): Promise<CreatedKeyJson> {
     if ((await findOrganization(ledger, org)) === null) throw unknownRecord("organization", org, "org");
     const id = newId("key");
@@ -46,17 +47,17 @@ export const keys = (ledger: Store) => ({
     if (record === null) throw unknownRecord("organization", org, "org");
     return { ...printKey(done(record)), secret: value };
   },
-  /** One, of whichever organization; null when there is none. */
+  /** One key of any organization; null if there is none. */
   async find(key: string): Promise<KeyJson | null> {
     const record = await findKey(ledger, key);
     return record === null ? null : printKey(record);
   },
-  /** Those that are not revoked, and those that were revoked last. */
+  /** All keys that are not revoked, and the ones revoked last. */
   async list(org: string): Promise<ListJson<KeyJson>> {
     if ((await findOrganization(ledger, org)) === null) throw unknownRecord("organization", org, "org");
     return printList((await keysOf(ledger, org)).map(printKey));
   },
-  /** Of these and no others, in the order that they are named in. */
+  /** Exactly these keys, in the given order. */
   named: async (org: string, ids: readonly string[]): Promise<KeyJson[]> =>
     (await keysNamed(ledger, org, ids)).map(printKey),
   revoke: async (key: string, actor: Actor): Promise<KeyJson> =>
@@ -65,12 +66,15 @@ export const keys = (ledger: Store) => ({
     printKey(done(known(key, await pauseKey(ledger, key, actor)))),
   resume: async (key: string, actor: Actor): Promise<KeyJson> =>
     printKey(done(known(key, await resumeKey(ledger, key, actor)))),
-  /** Its name and what it may, all or nothing; what is left out stays, and without a version any is changed. */
+  /**
+   * Changes name and settings, all or nothing; omitted fields stay unchanged, and without a version any
+   * version is changed.
+   */
   async change({ key, name, version, ...given }: KeyChange, actor: Actor): Promise<KeyJson> {
     const edit = { name, version, ...readSettings(given) };
     return printKey(done(known(key, await changeKey(ledger, key, edit, actor))));
   },
-  /** A successor with the same settings; the key ends by itself after the overlap. */
+  /** Creates a successor with the same settings; the old key expires after the overlap. */
   async replace({ key, overlap_hours, expires_at }: ReplaceKey, actor: Actor): Promise<CreatedKeyJson> {
     const { org } = printKey(known(key, await findKey(ledger, key)));
     const id = newId("key");
@@ -87,7 +91,7 @@ function known<T>(key: string, record: T | null): T {
   return record;
 }
 
-/** The record, or why it is not to be. */
+/** The record; throws the reason if there is none. */
 function done(outcome: KeyRecord | NotNow | TooManyKeys): KeyRecord {
   switch (outcome) {
     case "changed_meanwhile":
@@ -109,7 +113,7 @@ function done(outcome: KeyRecord | NotNow | TooManyKeys): KeyRecord {
 
 type GivenSettings = Partial<Pick<KeyChange, keyof ReturnType<typeof printSettings>>>;
 
-/** What is left out stays out. */
+/** Omitted fields stay omitted. */
 function readSettings(given: GivenSettings): Partial<KeySettings> {
   const amount = (field: "limit_usd" | "day_limit_usd" | "week_limit_usd"): NanoUsd | null | undefined => {
     const text = given[field];
@@ -129,7 +133,7 @@ function readSettings(given: GivenSettings): Partial<KeySettings> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-/** What an organization is told that has as many keys as anybody manages. */
+/** The refusal for an organization with too many keys. */
 const tooManyKeys = (): OperatorRefusal =>
   new OperatorRefusal(
     "conflict",

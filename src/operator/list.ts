@@ -1,4 +1,4 @@
-// Pages of lists as the APIs print them.
+// Pages of lists in the format of the APIs.
 import { Refusal } from "../domain/refusals.ts";
 import { NEWEST, type Page, pageStart } from "../store/page.ts";
 
@@ -17,8 +17,8 @@ const USUAL = 50;
 type Place = NonNullable<ReturnType<typeof pageStart>>;
 
 /**
- * Where the asked page starts, and how long it is. Throws `Refusal` for a cursor that no page gave. `first`: where the
- * first page starts.
+ * The start and length of the requested page. Throws `Refusal` for a cursor that no page returned. `first`:
+ * the start of the first page.
  */
 export function startOf({ cursor, limit }: ListAsk, first: Place = NEWEST): { after: Place; limit: number } {
   const after = cursor === undefined ? first : pageStart({ cursor });

@@ -1,15 +1,15 @@
-// What came of a mail with a link, and how many of one kind go to one address.
+// The outcome of a mail with a link, and the limit on mails of one kind to one address.
 
-/** `reason` is null where the mail was sent. */
+/** `reason` is null if the mail was sent. */
 export interface MailOutcome {
   state: "sent" | "not_sent";
-  /** A sentence for who made the link. */
+  /** A sentence for the person who created the link. */
   reason: string | null;
 }
 
 const TIMES_A_DAY = 3;
 
-/** `timesToday`: within a day, this time included. Null where one more may be sent. */
+/** `timesToday`: within a day, including now. Null if one more may be sent. */
 export const beyondQuota = (timesToday: number): MailOutcome | null =>
   timesToday <= TIMES_A_DAY
     ? null

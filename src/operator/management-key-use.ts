@@ -1,6 +1,6 @@
-// Each use of a management key: its owner must operate the gateway at this moment, and when it was last used is kept, so
-// that one that nobody uses is found and revoked. Written at most once a minute and key, by this process; requests of
-// `/v1` never come here.
+// Runs on each use of a management key: checks that its owner is an operator now, and records the time of
+// use, so that unused keys can be found and revoked. This process writes at most once a minute per key;
+// requests of `/v1` never come here.
 import { INSTALLATION } from "../domain/actor.ts";
 import type { People } from "../people/people.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -17,7 +17,7 @@ const EVERY_MS = 60_000;
 
 interface UsePorts {
   ledger: Reader;
-  /** Opened for keys of persons only: those of the installation ask nobody. */
+  /** Opened only for keys of persons: keys of the installation need no check. */
   people(): Promise<Pick<People, "persons">>;
   sql: Sql;
   clock: Clock;
@@ -25,8 +25,8 @@ interface UsePorts {
 }
 
 /**
- * Authenticates as the ledger does, and remembers when. Throws 401 for a key whose owner is no operator; a use that cannot
- * be written down keeps nobody out.
+ * Authenticates as the ledger does, and records the time. Throws 401 for a key whose owner is not an
+ * operator; a use that cannot be recorded locks nobody out.
  */
 export function managementKeyUse(on: UsePorts): ManagementKeyDoor {
   const { ledger, sql, clock, failed } = on;
@@ -48,7 +48,7 @@ export function managementKeyUse(on: UsePorts): ManagementKeyDoor {
       const key = await authenticateManagementKey(ledger, id, digest);
       if (key === null) return null;
       if (!(await operates(on, key.owner))) throw orphaned();
-      void remember(key.id); // nobody waits for it: a store that takes no writes may well take its time to say so
+      void remember(key.id); // not awaited: a store that accepts no writes may take long to say so
       return key;
     },
   };

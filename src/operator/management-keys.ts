@@ -1,4 +1,5 @@
-// Management keys: made and revoked by operators; those of somebody who leaves, and of a login that ends, are revoked.
+// Management keys: created and revoked by operators; keys of a person who leaves, and of a login that ends,
+// are revoked.
 import type { z } from "zod";
 import type * as keyShapes from "../api/shapes/management-keys.ts";
 import { declineUnfetched } from "../registry/device-logins.ts";
@@ -36,12 +37,12 @@ export const managementKeys = (on: ManagementKeyPorts) => ({
     if (record === null) throw unknownRecord("management_key", id, "key");
     return await managementKeyRow(on, id);
   },
-  /** Revokes the management keys that this person's command line signed in with. */
+  /** Revokes the management keys of this person's command line logins. */
   async endLogins(personId: string, actor: Actor): Promise<void> {
     await declineUnfetched(on.sql, personId);
     await revokeAll(on, await on.sql.rows(`${OPEN_KEYS} AND login_of = ?1`, personId), actor);
   },
-  /** Revokes all management keys of this person, those of logins too. */
+  /** Revokes all management keys of this person, including those of logins. */
   async endManagementKeys(personId: string, actor: Actor): Promise<void> {
     await this.endLogins(personId, actor);
     await revokeAll(on, await on.sql.rows(`${OPEN_KEYS} AND ${MAKER} = ?1`, personId), actor);

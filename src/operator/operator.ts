@@ -1,6 +1,6 @@
-// The operator's use-cases, put together. Each noun has its file and names the part of the ledger that it uses.
-// Inputs passed their schema; `actor` is who does it (a management key's id) and is written to the audit log (S40).
-// Every method throws `Refusal` or `OperatorRefusal` and has changed nothing then.
+// The operator's use-cases, put together. Each noun has its file and names the part of the ledger that it
+// uses. Inputs have passed their schema; `actor` is the caller (a management key's id) and is written to the
+// audit log (S40). Every method throws `Refusal` or `OperatorRefusal`, and has then changed nothing.
 import type { SendMail } from "../alerts/mail/message.ts";
 import type { creditList, creditsQuery } from "../api/shapes/credits.ts";
 import type { EvidenceJson } from "../api/shapes/evidence.ts";
@@ -42,16 +42,16 @@ export interface OperatorPorts {
   sql: Sql;
   publisher: Publisher;
   receipts: EvidencePorts["receipts"];
-  /** What holds where no limit of a rate is set. */
+  /** The limits that apply if no rate limit is set. */
   rateDefaults: RateDefaults;
   clock: Clock;
-  /** Orders, events of the payment service, and payments that are confirmed by hand. */
+  /** Orders, events of the payment service, and payments confirmed by hand. */
   payments: Pick<PaymentService, "orders" | "events" | "confirm">;
   people: ReturnType<typeof accounts>;
   persons(): Promise<People>;
-  /** Null where no mail server is configured. */
+  /** Null if no mail server is configured. */
   sendMail: SendMail | null;
-  /** Where people reach the dashboard, without a slash at the end. */
+  /** The dashboard's URL, without a trailing slash. */
   url(): string;
   flushRequestLog(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export const createOperator = (on: OperatorPorts) => ({
   invitations: operatorInvitations({ ...on, people: () => on.persons() }),
 });
 
-/** Of one organization, or of all. */
+/** Credits of one organization, or of all. */
 const creditsListed =
   (on: OperatorPorts) =>
   async (asked: z.output<typeof creditsQuery>): Promise<z.output<typeof creditList>> => {
@@ -91,7 +91,7 @@ const creditsListed =
     return await creditsPage({ sql: on.sql, people }, asked);
   };
 
-/** Of whichever organization the request is. */
+/** For a request of any organization. */
 async function evidenceOfAny(on: OperatorPorts, asked: EvidenceAsk): Promise<EvidenceJson> {
   const record = await readRequest(on.ledger, asked.request);
   if (record === null) throw noHoldOf(asked.request, "id");
@@ -99,8 +99,8 @@ async function evidenceOfAny(on: OperatorPorts, asked: EvidenceAsk): Promise<Evi
 }
 
 /**
- * The same rows that the dashboard shows of an organization, newest first, refusals and replays included; `next_cursor`
- * goes back in time.
+ * The rows that the dashboard shows, newest first, including refusals and replays; `next_cursor` goes back in
+ * time.
  */
 function listed(on: OperatorPorts): (query: RequestsQuery) => Promise<RequestListJson> {
   const rooms = { ...on, labels: new LabelBook(on.sql, on.ledger) };

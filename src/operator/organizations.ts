@@ -1,4 +1,4 @@
-// Organizations: who owns credits and keys (specification 1).
+// Organizations: the owners of credits and keys (specification 1).
 import type { ListJson, OrganizationJson } from "../api/shapes/records.ts";
 import type { CreateOrganization } from "../api/shapes/record-inputs.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -23,7 +23,7 @@ export const organizations = (ledger: Store) => ({
   assertThere: (org: string): Promise<void> => assertOrganization(ledger, org),
 });
 
-/** Throws for an organization that there is none of: a management key names it itself. */
+/** Throws if there is no such organization: with a management key the caller names it. */
 export async function assertOrganization(ledger: Reader, org: string): Promise<void> {
   if ((await findOrganization(ledger, org)) === null) throw unknownRecord("organization", org, "org");
 }

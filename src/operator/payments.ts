@@ -1,6 +1,7 @@
-// Payments as use-cases: what people and operators ask for, in the shapes of the dashboard's API. Each change is one
-// line of the audit log, in its own transaction; crediting writes its own, in the ledger's. Every method throws `Refusal` or
-// `OperatorRefusal` and has changed nothing then, and an id of another organization is an id that does not exist.
+// Payments as use-cases for people and operators, in the shapes of the dashboard's API. Each change writes
+// one audit line in its own transaction; crediting writes one in the ledger's. Every method throws `Refusal`
+// or `OperatorRefusal` and has then changed nothing, and an id of another organization is treated as
+// nonexistent.
 import type { z } from "zod";
 import type { OrderJson, orderInput } from "../api/shapes/billing.ts";
 import type { PaymentEventJson } from "../api/shapes/credits.ts";
@@ -20,7 +21,7 @@ import { auditLine } from "../store/audit-log.ts";
 import { wrongAmount } from "./wrong-amount.ts";
 
 export interface PaymentServicePorts extends AutomaticTopUpPorts {
-  /** Where people see the dashboard, without a slash at the end. */
+  /** The dashboard's URL, without a trailing slash. */
   dashboardUrl: () => string;
 }
 
@@ -36,7 +37,7 @@ type OfAny = ListAsk & { org?: string | undefined };
 function ordering({ payments, nowMs, dashboardUrl }: PaymentServicePorts) {
   const { minimum, maximum } = payments.limits;
   return {
-    /** How this gateway is paid, and the amounts that an order may have. */
+    /** This gateway's payment driver, and the limits on the amount of an order. */
     terms: () => ({
       driver: payments.driver,
       minimum_usd: formatUsd(minimum),
@@ -51,7 +52,9 @@ function ordering({ payments, nowMs, dashboardUrl }: PaymentServicePorts) {
       if (order === null || order.organizationId !== org) throw unknownRecord("order", id, "order");
       return printOrder(order);
     },
-    /** Asks for money; `formKey` is the form's idempotency key. Credits come by the payment service's event only. */
+    /**
+     * Creates an order; `formKey` is the form's idempotency key. Only the payment service's event credits it.
+     */
     async buy(
       org: string,
       input: z.output<typeof orderInput>,
@@ -101,17 +104,17 @@ function ordering({ payments, nowMs, dashboardUrl }: PaymentServicePorts) {
 
 function forOperators({ payments, nowMs }: PaymentServicePorts) {
   return {
-    /** What was asked to be paid, of every organization or of one. */
+    /** The orders of every organization or of one. */
     async allOrders({ org, ...ask }: OfAny): Promise<ListOf<OrderJson>> {
       const { after, limit } = startOf(ask);
       return printPage(await payments.orders.page(org ?? null, after, { limit }), printOrder);
     },
-    /** Events of the payment service, those that credited nothing included. */
+    /** Events of the payment service, including those that credited nothing. */
     async events({ org, ...ask }: OfAny): Promise<ListOf<PaymentEventJson>> {
       const { after, limit } = startOf(ask);
       return printPage(await payments.events.page(org ?? null, after, { limit }), printEvent);
     },
-    /** The money of an order that is paid by hand has arrived. */
+    /** Confirms that the money of a manual order has arrived. */
     async confirm(id: string, actor: Actor): Promise<OrderJson> {
       const order = await payments.orders.find(id);
       if (order === null) throw unknownRecord("order", id, "order");

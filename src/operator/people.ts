@@ -1,5 +1,5 @@
-// Accounts, for whoever holds a management key: who is there, a way back in for somebody locked out, an invitation when
-// there is nobody left to send one.
+// Accounts, for holders of a management key: who exists, a way back in for somebody locked out, an invitation
+// if nobody is left to send one.
 import type { ListJson, PersonJson, ResetLinkJson } from "../api/shapes/records.ts";
 import type { ResetPerson } from "../api/shapes/record-inputs.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -10,7 +10,7 @@ import { printList, printTime } from "../domain/print.ts";
 
 export interface AccountsPorts {
   people(): Promise<Pick<People, "everybody" | "personNamed" | "removeTwoFactor" | "resetToken" | "written">>;
-  /** Where people reach the dashboard, without a slash at the end. */
+  /** The dashboard's URL, without a trailing slash. */
   url(): string;
 }
 

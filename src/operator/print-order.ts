@@ -1,10 +1,10 @@
-// An order as people and operators see it.
+// An order as shown to people and operators.
 import type { OrderJson } from "../api/shapes/billing.ts";
 import { formatUsd } from "../domain/money.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import type { PaymentOrder } from "../payments/order.ts";
 
-/** Where to pay is told of open orders alone. */
+/** Only open orders show where to pay. */
 export const printOrder = (order: PaymentOrder): OrderJson => ({
   id: order.id,
   org: order.organizationId,

@@ -1,4 +1,4 @@
-// Providers by hand: probed on request, and their breakers, which an operator opens and closes.
+// Providers by hand: probes on request, and breakers that an operator opens and closes.
 import type { z } from "zod";
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -17,7 +17,7 @@ export interface ProviderPorts extends ProvidersPorts {
 type Provider = z.output<typeof platformShapes.provider>;
 
 export const providersByHand = (on: ProviderPorts) => ({
-  /** Throws for a provider that is not probed, and where there is nothing left for a connection. */
+  /** Throws for a provider that is not probed, and if this machine has no resources left for a connection. */
   async probe(name: string): Promise<z.output<typeof platformShapes.probeResult>> {
     const { probed } = configured(on, name);
     if (!probed)

@@ -1,4 +1,4 @@
-// Requests whose record is damaged: which they are, and how an operator ends one (docs/operations.md).
+// Requests with a damaged record: the list, and how an operator ends one (docs/operations.md).
 import type { QuarantinedJson, ResolvedJson } from "../api/shapes/records.ts";
 import type { ResolveRequest } from "../api/shapes/record-inputs.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -16,7 +16,7 @@ type Store = Pick<Ledger, "endByHand" | "read">;
 const OLDEST = { atMs: -1, id: "" };
 
 export const quarantine = (ledger: Store) => ({
-  /** Requests whose record is damaged, the oldest first: their holds wait for a decision. */
+  /** Requests with a damaged record, oldest first: their holds wait for a decision. */
   async quarantine(ask: ListAsk): Promise<ListOf<QuarantinedJson>> {
     const { after, limit } = startOf(ask, OLDEST);
     const rows = await quarantined(ledger, { after, limit: limit + 1 });
@@ -54,7 +54,7 @@ export const quarantine = (ledger: Store) => ({
   },
 });
 
-/** What a caller names the request by. */
+/** The input field that names the request. */
 type RequestField = "id" | "request";
 
 const notThere = (requestId: string, field: RequestField): OperatorRefusal =>

@@ -1,4 +1,4 @@
-// Limits of a rate: set, lifted, listed (operate.md §1).
+// Rate limits: set, removed, listed (operate.md §1).
 import type { ListRateLimits, RateLimitJson, SetRateLimit } from "../api/shapes/rate-limits.ts";
 import type { ListJson } from "../api/shapes/records.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -28,12 +28,12 @@ interface Whose {
 interface RateLimitsPorts {
   ledger: Transactions;
   publisher: Released;
-  /** What holds where no limit of a rate is set. */
+  /** The limits that apply if no rate limit is set. */
   rateDefaults: RateDefaults;
 }
 
 export const rateLimits = ({ ledger, publisher, rateDefaults: defaults }: RateLimitsPorts) => ({
-  /** What is left out stays as it is; null lifts it. */
+  /** Omitted limits stay unchanged; null removes a limit. */
   async set(
     { org, key, model, version, ...said }: SetRateLimit,
     { by, actor }: Whose,
@@ -76,8 +76,9 @@ export const rateLimits = ({ ledger, publisher, rateDefaults: defaults }: RateLi
     }
   },
   /**
-   * Of an organization, of one of its keys, of a model: first what holds for the subject itself, whether something is set or not,
-   * then what is set within it. Without any of them, what is set on models for each organization.
+   * The limits of an organization, one of its keys, or a model: first those of the subject itself, whether
+   * set or not, then those set within it. Without any of the three, the limits on models for each
+   * organization.
    */
   async of({ org, key, model }: ListRateLimits): Promise<ListJson<RateLimitJson>> {
     const organizationId = await ownerOf(ledger, { org, key });
@@ -90,14 +91,14 @@ export const rateLimits = ({ ledger, publisher, rateDefaults: defaults }: RateLi
     if (organizationId === "" && model === undefined) return printList(others.map(printed));
     return printList([await findRateLimits(ledger, place, defaults), ...others].map(printed));
   },
-  /** What holds on a model for each organization by itself. */
+  /** The limits of a model that apply to each organization separately. */
   async ofModel(model: string): Promise<RateLimitJson> {
     await checkReleased(publisher, model);
     return printed(await findRateLimits(ledger, { organizationId: "", keyId: "", model }, defaults));
   },
 });
 
-/** Empty: of each organization. */
+/** Empty: for each organization. */
 async function ownerOf(
   ledger: Transactions,
   { org, key }: { org?: string | undefined; key?: string | undefined },

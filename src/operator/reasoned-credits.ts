@@ -1,5 +1,5 @@
-// Credits that an operator gives, and what a request cost going back, whole or in part: once per reference, each with its
-// reason in the audit log. The ledger decides how much is left.
+// Credits granted by an operator, and refunds of a request's charge, in whole or in part: once per reference,
+// each with its reason in the audit log. The ledger decides how much is left.
 import type { z } from "zod";
 import type * as creditsShapes from "../api/shapes/credits.ts";
 import type { Actor } from "../domain/actor.ts";

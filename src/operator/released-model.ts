@@ -1,18 +1,21 @@
-// A model by its name, where somebody settles something about it for later: a name that no release has is a slip, at whichever
-// door (docs/decisions/0077-an-entitlement-names-what-there-is.md).
+// Checks a model name before something is stored under it: a name that no release has is a mistake, in every
+// API (docs/decisions/0077-an-entitlement-names-what-there-is.md).
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Publisher } from "../releases/publish.ts";
 
 export type Released = Pick<Publisher, "hasRoute">;
 
-/** Throws 404 `not_found` where no release names the model. */
+/** Throws 404 `not_found` if no release names the model. */
 export async function checkReleased(publisher: Released, model: string): Promise<void> {
   if (!(await publisher.hasRoute(model)))
     throw new OperatorRefusal("not_found", `No release names the model ${JSON.stringify(model)}.`, "model");
 }
 
-/** The same, and 400 `invalid_request` where all its routes are open to standard keys, so that an entitlement opens nothing. */
+/**
+ * The same, and 400 `invalid_request` if standard keys may use all its routes, so that an entitlement would
+ * open nothing.
+ */
 export async function checkResearch(publisher: Released, model: string): Promise<void> {
   if (await publisher.hasRoute(model, "research")) return;
   await checkReleased(publisher, model);

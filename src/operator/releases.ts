@@ -1,5 +1,5 @@
-// Releases and routes: publish a signed release, see what is open, close and open a route by hand. No approval
-// overrides what is seen here (specification 1).
+// Releases and routes: publish a signed release, list what is open, close and open a route by hand. No
+// approval overrides these states (specification 1).
 import type { Actor } from "../domain/actor.ts";
 import type { ListJson, ReleaseJson, ReleaseListJson, RouteJson } from "../api/shapes/records.ts";
 import type { DisableRoute } from "../api/shapes/record-inputs.ts";
@@ -48,7 +48,7 @@ export const releases = (publisher: ReleasePublisher) => ({
   },
 });
 
-/** Of the newest release of a route that cannot be read: what its route is called, and that it serves nobody. */
+/** For an unreadable newest release: the names of its route, and that it serves nobody. */
 const printDamaged = ({ route, state, names }: ListedRoute, version: number): ListedRelease => ({
   route,
   version,
@@ -76,7 +76,7 @@ const UNREAD = {
   reasoning: null,
 } as const;
 
-/** A change throws `OperatorRefusal` for a route that no release has. */
+/** Changes throw `OperatorRefusal` for a route without any release. */
 export function routes(publisher: ReleasePublisher) {
   const turn = async (
     change: Parameters<ReleasePublisher["setDisabled"]>[0],
@@ -100,6 +100,6 @@ const printedRoutes = (publisher: ReleasePublisher): RouteJson[] => publisher.li
 const standingOf = (publisher: ReleasePublisher, route: string): RouteStanding | undefined =>
   publisher.standings().find(({ release }) => release.route === route);
 
-/** A release that is stored but not on the route table serves nothing. */
+/** A release that is stored but not in the route table serves nothing. */
 const stateOf = (publisher: ReleasePublisher, route: string): RouteState =>
   standingOf(publisher, route)?.state ?? "stale";

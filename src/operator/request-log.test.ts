@@ -1,4 +1,4 @@
-// The request log under a flood and over time: it has room for so much, and forgets what is old.
+// The request log under a flood and over time: its room is limited, and old entries are deleted.
 import { afterEach, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import type { RequestLogEntry } from "../domain/request-log.ts";
@@ -37,7 +37,7 @@ const entry = (changes: Partial<RequestLogEntry> = {}): RequestLogEntry => ({
 });
 const MINUTE_MS = 60_000;
 const rows = (): number => writer.query("SELECT 1 FROM journal").values().length;
-/** Own rows and requests counted in others, of an organization. */
+/** An organization's rows, the requests counted in them, and the rows that count several. */
 const told = (organizationId: string): { rows: number; requests: number; counting: number } => {
   const [row] = writer
     .query(

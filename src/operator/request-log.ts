@@ -1,5 +1,5 @@
-// Keeps the request log of requests that held nothing: gathered in memory, written once a second in one transaction, never
-// on a request's way. A flood of refusals must not fill the store: beyond their quota they are counted in one row.
+// Logs requests that held nothing: gathered in memory, written once a second in one transaction, never on the
+// request path. A flood of refusals must not fill the store: beyond a quota they are counted in one row.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type { RequestLogEntry } from "../domain/request-log.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
@@ -12,19 +12,19 @@ const FLUSH_MS = 1000;
 const ROOM = 500;
 const KEPT_MS = 30 * DAY_MS;
 const SWEEP_EVERY_MS = HOUR_MS;
-/** Deleted by one write at most; the next one goes on. */
+/** The most rows deleted by one write; the next write continues. */
 const SWEPT_AT_ONCE = 5_000;
 
-/** `note` never waits; what is gathered and not written is lost with a process that is killed, `stop` writes it. */
+/** `note` never waits; unwritten entries are lost if the process is killed, while `stop` writes them. */
 export class RequestLog {
   /** By the id of the row's first request. */
   private waiting = new Map<string, RequestLogRow>();
   private readonly quota = new RequestLogQuota();
   private readonly flushing;
-  /** The write that goes on, or the last one. */
+  /** The current or last write. */
   private writing: Promise<void> = Promise.resolve();
   private sweptAtMs = 0;
-  /** Entries that found no room since the start. */
+  /** Entries dropped for lack of room since the start. */
   forgotten = 0;
 
   constructor(
@@ -39,7 +39,7 @@ export class RequestLog {
     this.put(this.quota.rowOf(entry, this.clock.nowMs()));
   }
 
-  /** A row that counts has its place always: there are few of them, and what they counted is in them. */
+  /** Counting rows are always kept: there are few of them, and they stand for many requests. */
   private put(row: RequestLogRow): void {
     const { requestId } = row.entry;
     if (row.counts || this.waiting.size < ROOM) this.waiting.set(requestId, row);
@@ -47,8 +47,9 @@ export class RequestLog {
   }
 
   /**
-   * Writes what waits now: for readers who must see their own request, and for the stop. What a write that goes on has taken
-   * is in the store at its end, too: one write at a time, each after the one before, whatever came of that.
+   * Writes what waits now: for readers who must see their own request, and for the stop. Rows of a write
+   * under way are stored when it resolves, too: writes run one at a time, whatever the outcome of the
+   * previous one.
    */
   flush(): Promise<void> {
     const mine = this.writing.then(() => this.write());
@@ -67,7 +68,7 @@ export class RequestLog {
       const changed = await this.sql.together(statements);
       if (sweeps && (changed.at(-1) ?? 0) < SWEPT_AT_ONCE) this.sweptAtMs = this.clock.nowMs();
     } catch (error) {
-      // A store that is away gets them with the next run, as far as there is room.
+      // If the store is unreachable, the rows wait for the next run, as far as there is room.
       if (isOverloaded(error)) for (const row of rows) this.put(row);
       throw error;
     }
@@ -86,7 +87,7 @@ const sweep = (nowMs: number): Statement =>
     SWEPT_AT_ONCE,
   );
 
-/** A row that counts is written again with each count: whole, so that writing it twice changes nothing. */
+/** A counting row is written whole on each count, so that writing it twice changes nothing. */
 function upsert({ entry, requests, lastAtMs }: RequestLogRow): Statement {
   const { bounds, model, stream } = entry.asked;
   return statement(

@@ -1,5 +1,5 @@
-// Research Mode, for those who ask and those who decide. The one who asked never decides (hardening.md S10); an approval
-// never opens a closed route.
+// Research Mode, for requesters and deciders. A requester never decides their own request (hardening.md S10);
+// an approval never opens a closed route.
 import type { z } from "zod";
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -55,7 +55,10 @@ export const research = (on: ResearchPorts) => ({
     await close(on, id, { outcome: "withdrawn", note: null }, actor);
     return await entitlementOf(on, id);
   },
-  /** Approving and declining throw when the person behind `actor` asked for it, under whichever hat. */
+  /**
+   * Approving and declining throw if the person behind `actor` made the request, whatever credential they
+   * use.
+   */
   async decide(id: string, decision: Decision, actor: Actor): Promise<Entitlement> {
     const record = await recordOf(on, id);
     if (decision.kind === "decline" && record.requester === actor.id) throw secondPerson("entitlement");
@@ -75,8 +78,8 @@ export const research = (on: ResearchPorts) => ({
 });
 
 /**
- * From now on it opens nothing. With an outcome: a request that was never approved; throws where it was decided meanwhile. Without
- * one: whatever has not ended yet; throws where it has.
+ * Ends an entitlement. With an outcome: a request that was never approved; throws if it was decided in the
+ * meantime. Without one: any entitlement that has not ended; throws if it has.
  */
 async function close(
   { ledger }: ResearchPorts,

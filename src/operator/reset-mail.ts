@@ -1,18 +1,18 @@
-// A link for a new password in the mailbox of whose account it is: sent once, when it is made. Who reads it learns in any case that
-// somebody asked for one.
+// Mails a link for a new password to the account's address: sent once, when it is created. In any case the
+// reader learns that somebody requested one.
 import { isMailAddress } from "../domain/mail-address.ts";
 import { printMinute } from "../domain/print.ts";
 import type { SendMail } from "../alerts/mail/message.ts";
 import { beyondQuota, type MailOutcome } from "./mail-quota.ts";
 
-/** What the mail says; `link` holds the token, and is kept nowhere. */
+/** The content of the mail; `link` contains the token, and is not stored. */
 export interface ResetMail {
   id: string;
   to: string;
   link: string;
-  /** The second factor is switched off already, and passkeys are gone. */
+  /** The second factor has been switched off, and the passkeys removed. */
   twoFactorRemoved: boolean;
-  /** How many links were made for this account within a day, this one included. */
+  /** How many links were created for this account within a day, including this one. */
   timesToday: number;
   expiresAtMs: number;
   atMs: number;

@@ -12,7 +12,7 @@ import { stoppedOrganizations, type Violations } from "../ledger/stops.ts";
 
 type Store = Pick<Ledger, "read" | "resume">;
 
-/** All of them, by their ids. */
+/** All of them, ordered by id. */
 export const printStopped = async (ledger: Pick<Ledger, "read">): Promise<StoppedOrganizationJson[]> =>
   (await stoppedOrganizations(ledger)).map(({ organizationId, sinceMs, violations }) => ({
     org: organizationId,
@@ -31,7 +31,10 @@ export const printViolations = (violations: Violations): ViolationJson[] =>
 
 export const stopped = (ledger: Store) => ({
   stopped: (): Promise<StoppedOrganizationJson[]> => printStopped(ledger),
-  /** Lets it go on: what its entries say is taken as it is. Throws `OperatorRefusal` while what can be mended is not. */
+  /**
+   * Lets the organization go on, taking its entries as correct. Throws `OperatorRefusal` while something
+   * repairable is not repaired.
+   */
   async resume(org: string, reason: string, actor: Actor): Promise<ResumedOrganizationJson> {
     const outcome = await ledger.resume({ organizationId: org, reason }, actor);
     switch (outcome.kind) {

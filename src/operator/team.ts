@@ -1,5 +1,5 @@
-// Members of an organization as use-cases: who is there, and their roles, changed by whoever may give both. Invitations are
-// beside it (`invitations.ts`).
+// Members of an organization as use-cases: the list, and changes of roles by people who may give both roles.
+// Invitations are separate (`invitations.ts`).
 import type { z } from "zod";
 import type { MemberJson, memberList, peopleQuery } from "../api/shapes/people.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -33,7 +33,9 @@ export interface TeamPorts {
   clock: Clock;
 }
 
-/** Whose call it is, and by which standings: a person or the installation, under whichever hat (decision 18). */
+/**
+ * The caller and their standings: a person or the installation, whatever credential they use (decision 18).
+ */
 export interface Giver {
   /** For the audit log. */
   actor: Actor;
@@ -48,7 +50,7 @@ interface MemberAsk {
 
 type MembersAsk = z.output<typeof peopleQuery> & { org: string };
 
-/** Who joined last first. `you`: whoever asks. Changes nothing, and needs nothing that changes. */
+/** Latest joined first. `you`: the caller. Changes nothing, and needs none of the ports for changes. */
 export async function listMembers(
   on: TeamPorts,
   { org, search = "", ...asked }: MembersAsk,
@@ -68,7 +70,10 @@ export async function listMembers(
 
 export const team = (on: TeamPorts) => ({
   list: (asked: MembersAsk, you: string) => listMembers(on, asked, you),
-  /** Throws for a role that the giver may not give or take, and when it is another one by now than `version` names. */
+  /**
+   * Throws for a role that the giver may not give or take, and if the current role differs from the one in
+   * `version`.
+   */
   async changeRole(
     { org, member, role, version }: MemberAsk & { role: Role; version?: string | undefined },
     { actor, person, standings }: Giver,
@@ -95,7 +100,7 @@ export const team = (on: TeamPorts) => ({
     if (row === undefined) throw notFound("member");
     return row;
   },
-  /** The keys of somebody who is removed keep working; the keys page says so. */
+  /** The keys that a removed member created keep working; the keys page says so. */
   async remove({ org, member }: MemberAsk, { actor, person, standings }: Giver): Promise<void> {
     const { role } = await memberOf(on, org, member);
     assertMayGive(standings, [role], "member");
@@ -107,7 +112,10 @@ export const team = (on: TeamPorts) => ({
   },
 });
 
-/** Nobody changes who is more than they could make of somebody themselves. `field`: what of the call says who that is. */
+/**
+ * Nobody may change a member whose role they could not give. `field`: the input field that names the member
+ * or role.
+ */
 export function assertMayGive(
   standings: readonly Standing[],
   roles: readonly Role[],
@@ -121,7 +129,7 @@ export function assertMayGive(
   );
 }
 
-/** `field`: what of the call says whom nobody knows there. */
+/** `field`: the input field to name if there is no such member. */
 async function memberOf(
   { people }: Pick<TeamPorts, "people">,
   org: string,

@@ -1,4 +1,4 @@
-// An amount that is refused, with the field that says it.
+// A refused amount, with its input field.
 import { Refusal } from "../domain/refusals.ts";
 
 export const wrongAmount = (param: string, message: string): Refusal =>

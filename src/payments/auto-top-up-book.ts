@@ -1,4 +1,4 @@
-// Each organization's wish to be topped up by itself, and how the last try went.
+// Each organization's automatic top-up terms, and the outcome of the last try.
 import type { NanoUsd } from "../domain/money.ts";
 import {
   moneyOf,
@@ -18,13 +18,13 @@ export interface AutoTopUp {
   /** Tops up when less than this is available. */
   threshold: NanoUsd;
   amount: NanoUsd;
-  /** At most this much in a UTC month; null is no cap. */
+  /** The most charged in a UTC month; null means no cap. */
   monthlyCap: NanoUsd | null;
-  /** Declined tries in a row. */
+  /** Consecutive declined tries. */
   failures: number;
   lastFailure: string | null;
   failedAtMs: number | null;
-  /** Null without a failure, and after the last try: then only a person starts it again. */
+  /** Null without a failure, and after the last retry: then only a person can start it again. */
   nextTryAtMs: number | null;
 }
 
@@ -37,20 +37,20 @@ export interface TryFailed {
   reason: string;
   failures: number;
   nextTryAtMs: number | null;
-  /** The card that it was about, null where there was none; left out where it was about the terms alone. */
+  /** The card that failed, null if there was none; omitted when the failure concerns only the terms. */
   methodId?: string | null;
 }
 
-/** Of an organization that has set nothing yet. */
+/** The terms of an organization that has set none yet. */
 export const UNSET = { enabled: false, threshold: null, amount: null, monthlyCap: null } as const;
 
-/** One row for each organization; amounts in nano-USD. */
+/** One row per organization; amounts in nano-USD. */
 export class AutoTopUpBook {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * New terms forget earlier failures. Null when those from before are not the ones in force, null being none. `told`: written
-   * with them, and only with them.
+   * Sets new terms and clears earlier failures. Returns null if `from` is not what is in force; a null `from`
+   * means no terms. `told` is written only together with the terms.
    */
   async set(
     terms: AutoTopUpTerms,
@@ -76,7 +76,7 @@ export class AutoTopUpBook {
     return row === undefined ? null : autoTopUpOf(row);
   }
 
-  /** Why the last one failed, of each of these organizations that has one. */
+  /** Why the last try failed, for each of these organizations that has a failure. */
   async failures(organizationIds: readonly string[]): Promise<Map<string, () => string | null>> {
     const rows = await this.sql.rows(
       `SELECT org_id, last_failure FROM auto_top_up WHERE org_id IN (${placesFrom(1, organizationIds)})`,
@@ -85,7 +85,7 @@ export class AutoTopUpBook {
     return new Map(rows.map((row) => [textOf(row["org_id"]), () => orNull(row["last_failure"], textOf)]));
   }
 
-  /** Whether these terms are on, still those in force, and may be acted on now. */
+  /** True if these terms are enabled, still in force, and may be acted on now. */
   async isInForce(terms: AutoTopUpTerms, nowMs: number): Promise<boolean> {
     const found = await this.sql.rows(
       `SELECT 1 FROM auto_top_up WHERE org_id = ?1 AND enabled = 1 AND ${asRead(2)}
@@ -98,8 +98,8 @@ export class AutoTopUpBook {
   }
 
   /**
-   * Those that may try now: where it is on, those that run low (`actsBelow`); where it is off, those whose order is open
-   * and perhaps charged.
+   * The organizations that may try now: if enabled, those running low (`actsBelow`); if disabled, those with
+   * an open order that may have been charged.
    */
   async due(nowMs: number): Promise<AutoTopUp[]> {
     const rows = await this.sql.rows(
@@ -116,7 +116,8 @@ export class AutoTopUpBook {
   }
 
   /**
-   * How a try on these terms went; terms that were set meanwhile are not marked, nor is another card, nor what is held since.
+   * Records a failed try on these terms. Changes nothing if the terms or the card have changed since, or if
+   * the row is held.
    */
   async failed(terms: AutoTopUpTerms, how: TryFailed, nowMs: number): Promise<void> {
     await this.sql.rows(
@@ -136,7 +137,7 @@ export class AutoTopUpBook {
     );
   }
 
-  /** A payment was taken back: nothing is charged by itself until a person asks for it. */
+  /** Holds automatic top-up after a payment was taken back: nothing is charged until a person asks for it. */
   async hold({ organizationId, ...terms }: AutoTopUpTerms, nowMs: number): Promise<void> {
     await this.sql.rows(
       `UPDATE auto_top_up SET last_failure = ?2, next_try_at = NULL, failed_at = ?3 WHERE org_id = ?1 AND ${asRead(4)}`,
@@ -148,8 +149,9 @@ export class AutoTopUpBook {
   }
 
   /**
-   * A charge came through, or there is a card of a payment of `paidAtMs`: earlier failures are forgotten. What is held is not,
-   * but by a payment that a person made since: a charge that was under way, or an event that comes late, says nothing of it.
+   * Clears earlier failures after a successful charge, or when a card was saved by a payment made at
+   * `paidAtMs`. A hold is cleared only by a payment that a person made after it: a charge already under way
+   * or a late event says nothing about it.
    */
   async succeeded(organizationId: string, paidAtMs = 0): Promise<void> {
     await this.sql.rows(
@@ -161,7 +163,7 @@ export class AutoTopUpBook {
     );
   }
 
-  /** A person asks for another try. */
+  /** Schedules another try, at a person's request. */
   async retry(organizationId: string, nowMs: number): Promise<AutoTopUp | null> {
     const [row] = await this.sql.rows(
       `UPDATE auto_top_up SET next_try_at = ?2, failures = 0
@@ -175,18 +177,23 @@ export class AutoTopUpBook {
 
 const HELD =
   "A payment was disputed or paid back. Nothing is charged by itself until somebody asks for the next try.";
-/** That a row is held, and nobody has asked for the next try since: `HELD` is its parameter of this number. */
+/**
+ * SQL condition: the row is held and nobody has asked for another try since. `HELD` is parameter `number`.
+ */
 const isHeld = (number: number): string =>
   `last_failure IS NOT NULL AND last_failure = ?${number} AND next_try_at IS NULL`;
 
-/** That a row has the terms that somebody read: `valuesOf` them are its parameters, from this number on. */
+/**
+ * SQL condition: the row still has the terms that were read. Its parameters are `valuesOf` those terms,
+ * starting at `first`.
+ */
 const asRead = (first: number): string =>
   `auto_top_up.enabled = ?${first} AND auto_top_up.threshold = ?${first + 1} AND auto_top_up.amount = ?${first + 2}
    AND auto_top_up.monthly_cap IS NOT DISTINCT FROM ?${first + 3}`;
 
 const valuesOf = ({ enabled, threshold, amount, monthlyCap }: AutoTopUpTerms) =>
   [enabled ? 1 : 0, threshold, amount, monthlyCap] as const;
-/** Equal to no row. */
+/** Matches no row. */
 const NO_TERMS = [null, null, null, null] as const;
 
 const autoTopUpOf = (row: SqlRow): AutoTopUp => ({

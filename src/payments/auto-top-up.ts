@@ -1,6 +1,7 @@
-// Tops organizations up before they run dry, away from every request. One order is open per organization and carries
-// the charge's idempotency key, so a try whose answer was lost is asked again and never charged twice. A round takes as
-// long as the service takes: whether terms and card still are what it read is looked at last, right before the charge.
+// Tops organizations up before they run dry, outside of any request. Each organization has one open order,
+// which carries the charge's idempotency key, so a try whose response was lost is repeated without charging
+// twice. A round takes as long as the payment service takes, so terms and card are checked again right before
+// the charge.
 import { type From, OF_ITSELF } from "../domain/actor.ts";
 import { MINUTE_MS } from "../domain/durations.ts";
 import { formatUsd } from "../domain/money.ts";
@@ -15,16 +16,19 @@ const NO_CARD = {
   nextTryAtMs: null,
 };
 
-/** Within this time of a payment taken back it is said that automatic top-up waits for a person (`taken-back.ts`). */
+/** A payment taken back puts automatic top-up on hold within this time (`taken-back.ts`). */
 const SAID_WITHIN_MS = MINUTE_MS;
 
-/** One round over all organizations that may try now. One that fails does not keep the others waiting. */
+/** Runs one round over all organizations that may try now. A failure in one does not delay the others. */
 export async function topUpWhatRunsLow(on: AutoTopUpPorts, failed: (error: unknown) => void): Promise<void> {
   for (const wish of await on.book.due(on.nowMs()))
     await topUpOne(on, wish, OF_ITSELF, { unasked: true }).catch(failed);
 }
 
-/** One organization's turn; nothing is charged while enough is available. `unasked`: nobody has asked for it just now. */
+/**
+ * Runs one organization's turn; charges nothing while enough is available. `unasked`: no person requested
+ * this try.
+ */
 export async function topUpOne(
   on: AutoTopUpPorts,
   wish: AutoTopUp,
@@ -34,7 +38,8 @@ export async function topUpOne(
   const { organizationId } = wish;
   if (!wish.enabled) return await tidyUp(on, wish, from);
   if (!(await runsLow(on, wish))) return;
-  // The balance may be low by what went back a moment ago, and whoever books that at another gateway has yet to say so.
+  // The balance may be low because of a payment taken back a moment ago, and the gateway that books it may
+  // not have written the hold yet.
   if (unasked && (await on.orders.tookBackSince(on.driver.name, organizationId, on.nowMs() - SAID_WITHIN_MS)))
     return;
   const method = await on.orders.method(organizationId);
@@ -44,10 +49,10 @@ export async function topUpOne(
     return;
   }
   const open = await on.orders.openAutomatic(organizationId);
-  // Its key is forgotten, or its event never came: how its charge stands decides, and nothing else.
+  // Its idempotency key has expired or its event never came: only the charge's status at the service decides.
   if (open !== null && isOld(on, open))
     return await settling(on, { wish, order: open, from, method }, () => on.driver.standing(open, method));
-  // A charge under way ends with an event.
+  // A charge under way is ended by an event.
   if (open !== null && open.sessionId !== null) return;
   const isOfBefore = open !== null && open.amount !== wish.amount;
   if (isOfBefore && !(await withdraw(on, { wish, order: open, from, method }))) return;
@@ -60,17 +65,20 @@ export async function topUpOne(
   else await withdraw(on, { wish, order, from, method });
 }
 
-/** Where it was switched off: an order that is still open is credited when it was charged, and else never will be. */
+/**
+ * Cleans up after automatic top-up was switched off: an open order is credited if it was charged, otherwise
+ * withdrawn.
+ */
 async function tidyUp(on: AutoTopUpPorts, wish: AutoTopUp, from: From): Promise<void> {
   const order = await on.orders.openAutomatic(wish.organizationId);
   if (order === null || order.sessionId !== null) return;
   const method = await on.orders.method(wish.organizationId);
-  // Switched on again since: the next round sees to it.
+  // Switched on again in the meantime: the next round handles it.
   if ((await on.book.find(wish.organizationId))?.enabled !== false) return;
   if (await withdraw(on, { wish, order, from, method })) await on.book.succeeded(wish.organizationId);
 }
 
-/** Whether the terms are still these, and the card this one. */
+/** True if the terms and the card are unchanged. */
 async function isInForce(on: AutoTopUpPorts, wish: AutoTopUp, card: PaymentMethod): Promise<boolean> {
   const now = await on.orders.method(wish.organizationId);
   return now?.methodId === card.methodId && (await on.book.isInForce(wish, on.nowMs()));
@@ -81,7 +89,7 @@ async function runsLow(on: AutoTopUpPorts, wish: AutoTopUp): Promise<boolean> {
   return available !== null && available < actsBelow(wish);
 }
 
-/** The first instant of the UTC month, milliseconds. */
+/** The first instant of the UTC month, in milliseconds. */
 export const monthStartOf = (nowMs: number): number => Date.parse(`${utcMonth(nowMs)}-01`);
 
 function newOrder(
@@ -93,9 +101,9 @@ function newOrder(
 }
 
 /**
- * Whether a new order is still needed and within the month's cap; it ends here when not. Another gateway may have topped
- * up since the balance was read: its credit was there before its order closed, and only then could this one be opened,
- * so a look from here on tells.
+ * True if a new order is still needed and fits the monthly cap; otherwise ends it here. Another gateway may
+ * have topped up since the balance was read. Its credit was booked before its order closed, and this order
+ * could open only after that, so reading the balance now shows it.
  */
 async function mayCharge(
   on: AutoTopUpPorts,
@@ -105,7 +113,7 @@ async function mayCharge(
   const { organizationId, monthlyCap } = wish;
   const nowMs = on.nowMs();
   if (!(await runsLow(on, wish))) {
-    // One that was open before may be somebody's, in the midst of its charge.
+    // An order that was open before may be in the middle of another gateway's charge.
     const reason = "It was already topped up.";
     if (fresh) await on.orders.ended(order.id, { state: "expired", reason }, nowMs);
     return false;
@@ -117,8 +125,8 @@ async function mayCharge(
     await note(on, wish, { reason: brake.reason, failures: 0, nextTryAtMs: brake.untilMs });
     return false;
   }
-  // The order counts itself while it is open, and one is open at a time: so whoever asks sees the same sum. Whether it
-  // was ended meanwhile is asked afterwards.
+  // An open order counts toward the sum, and only one is open at a time, so every gateway sees the same sum.
+  // Whether the order has ended in the meantime is checked afterwards.
   const asked = await on.orders.automaticSince(organizationId, monthStartOf(nowMs));
   if (monthlyCap === null || asked <= monthlyCap)
     return fresh || (await on.orders.find(order.id))?.state === "open";

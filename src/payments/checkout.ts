@@ -1,5 +1,5 @@
-// A person adds credits: an order of ours first, then the service's page for it. The page says nothing about whether
-// money came; only an event does (receive.ts).
+// Lets a person add credits: creates our order first, then the service's page for it. The page does not prove
+// that money arrived; only an event does (receive.ts).
 import type { NanoUsd } from "../domain/money.ts";
 import type { PaymentDriver } from "./driver.ts";
 import { CURRENCY, NANO_PER_CENT, type PaymentOrder } from "./order.ts";
@@ -17,12 +17,12 @@ export interface CheckoutAsk {
   organizationId: string;
   amount: NanoUsd;
   createdBy: string;
-  /** The form's idempotency key: the same form orders once. */
+  /** The form's idempotency key: one form creates one order. */
   formKey: string | null;
   keepCard: boolean;
   /** The billing page, without a query. */
   returnUrl: string;
-  /** Written with the order: who asks for it. */
+  /** Written together with the order: who asked for it. */
   told: (orderId: string) => readonly Statement[];
 }
 
@@ -33,7 +33,7 @@ export type Checkout =
   | { kind: "too_many_begun" }
   | { kind: "unknown_organization" };
 
-/** Throws `ServiceFailure` when the service did not answer; the same form may be sent again. */
+/** Throws `ServiceFailure` if the service did not respond; the same form may be sent again. */
 export async function startCheckout(on: CheckoutPorts, ask: CheckoutAsk): Promise<Checkout> {
   const wrong = wrongAmount(on, ask.amount);
   if (wrong !== null) return { kind: "wrong_amount", message: wrong };

@@ -1,5 +1,5 @@
-// Every verified event of a payment service with what came of it: what an operator looks at when money was seen but not
-// credited. One row per event; further deliveries count.
+// Every verified event of a payment service with its outcome: what an operator looks at when money was seen
+// but not credited. One row per event; repeated deliveries are counted.
 import { newestRows, type Page, type PageAsk, pageOf } from "../store/page.ts";
 import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
 import type { DriverName } from "./order.ts";
@@ -11,11 +11,11 @@ export type EventOutcome =
   | "expired"
   | "taken_back"
   | "returned"
-  /** Nothing of ours, or nothing that we act on. */
+  /** Not ours, or nothing that we act on. */
   | "ignored"
   /** It contradicts our order; nothing was credited. */
   | "refused"
-  /** It came before the event that it follows; the service sends it again. */
+  /** It arrived before the event that it follows; the service sends it again. */
   | "too_early";
 
 export interface EventRecord {
@@ -34,11 +34,11 @@ export type Noted = Omit<EventRecord, "deliveries" | "receivedAtMs">;
 
 const LISTED = { table: "payment_event", at: "received_at", id: "event_id" };
 
-/** Says what came of an event, and decides nothing: money follows orders. */
+/** Records the outcomes of events. Decides nothing: money follows orders. */
 export class EventLog {
   constructor(private readonly sql: Sql) {}
 
-  /** The newest outcome stands, but what was credited or taken back once is not overwritten by its repetition. */
+  /** Records the newest outcome, but a repeated delivery does not overwrite a credit or a reversal. */
   async note(event: Noted, nowMs: number): Promise<void> {
     await this.sql.rows(
       `INSERT INTO payment_event (driver, event_id, type, org_id, order_id, outcome, detail, deliveries, received_at)
@@ -58,8 +58,8 @@ export class EventLog {
   }
 
   /**
-   * Notes, before it is booked, that an event tells of a dispute's or refund's money, and counts such events: a dispute
-   * can take its money again after it gave it back, and each time is told by an event of its own.
+   * Records that an event reports money moved by a dispute or refund, before it is booked, and returns the
+   * number of such events: a dispute can take its money again after returning it, each time with a new event.
    */
   async countMove(
     event: Pick<Noted, "driver" | "id" | "type">,
@@ -80,7 +80,7 @@ export class EventLog {
     return await this.moves(driver, reversalId, type);
   }
 
-  /** How many events of this type told of it. */
+  /** The number of events of this type for that dispute or refund. */
   async moves(driver: DriverName, reversalId: string, type: string): Promise<number> {
     const [row] = await this.sql.rows(
       "SELECT count(*) AS moves FROM payment_event WHERE driver = ?1 AND reversal_id = ?2 AND type = ?3",
@@ -91,7 +91,7 @@ export class EventLog {
     return numberOf(row?.["moves"]);
   }
 
-  /** Newest first; `organizationId` null means all. `after` is the page's start (store/page.ts). */
+  /** Newest first; a null `organizationId` means all. `after` is the start of the page (store/page.ts). */
   async page(
     organizationId: string | null,
     after: { atMs: number; id: string },

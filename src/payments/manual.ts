@@ -1,5 +1,5 @@
-// Payments that arrive outside: a bank transfer, an invoice, a gift. An order waits until the operator confirms it with
-// the reference of the money (operator/payments.ts); nothing can be confirmed by a webhook.
+// Payments that arrive outside: a bank transfer, an invoice, a gift. An order waits until the operator
+// confirms it with the reference of the money (operator/payments.ts); no webhook can confirm one.
 import { type PaymentDriver, ServiceFailure, WebhookRefusal } from "./driver.ts";
 
 export const manualDriver: PaymentDriver = {

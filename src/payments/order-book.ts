@@ -1,5 +1,5 @@
-// Orders, cards and the events of payment services, as rows. Each change is a compare-and-set on the order's state, so
-// events that come twice, late or together change it once.
+// Orders, cards and the events of payment services, as rows. Each change is a compare-and-set on the order's
+// state, so events that are repeated, late or simultaneous change it once.
 import { DAY_MS, SECOND_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
@@ -23,11 +23,14 @@ export interface NewOrder {
   purpose: PaymentOrder["purpose"];
   amount: NanoUsd;
   createdBy: string;
-  /** Of the form that asks; the same form asks once. */
+  /** The form's idempotency key; one form creates one order. */
   formKey: string | null;
 }
 
-/** Unpaid checkouts of an organization within a day: each is a page of the service, and a line that operators read. */
+/**
+ * The limit on unpaid checkouts of an organization in a day: each is a page at the service, and a line that
+ * operators read.
+ */
 export const BEGUN_MAX = 50;
 const begun = (organization: string, since: string): string =>
   `SELECT count(*) AS begun FROM payment_order AS begun WHERE begun.org_id = ${organization}
@@ -35,14 +38,14 @@ const begun = (organization: string, since: string): string =>
 
 const LISTED = { table: "payment_order", at: "created_at", id: "order_id" };
 
-/** Amounts in nano-USD; a change that came too late answers false, and changed nothing. */
+/** Amounts are in nano-USD; a change that came too late returns false and changes nothing. */
 export class OrderBook {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * A new order, or the one that this form (or, for automatic ones, this organization) has open already.
-   * Null when the organization does not exist, or has begun `BEGUN_MAX` checkouts within a day that nobody has paid. `told`:
-   * written with a new one, and only with it.
+   * Returns a new order, or the one already open for this form (for automatic orders: this organization).
+   * Null if the organization does not exist or has `BEGUN_MAX` unpaid checkouts within a day. `told` is
+   * written only together with a new order.
    */
   async take(
     order: NewOrder,
@@ -79,13 +82,13 @@ export class OrderBook {
     return earlier === null ? null : { order: earlier, fresh: false };
   }
 
-  /** Whether an organization may begin no other checkout for now. */
+  /** True if an organization may not begin another checkout for now. */
   async isFull(organizationId: string, nowMs: number): Promise<boolean> {
     const [row] = await this.sql.rows(begun("?1", "?2"), organizationId, nowMs - DAY_MS);
     return numberOf(row?.["begun"]) >= BEGUN_MAX;
   }
 
-  /** The session or charge that the service made for an order; only once. */
+  /** Records the session or charge that the service made for an order; only once. */
   async opened(orderId: string, at: { sessionId: string; url: string | null }): Promise<void> {
     await this.sql.rows(
       "UPDATE payment_order SET session_id = ?2, pay_url = ?3 WHERE order_id = ?1 AND session_id IS NULL",
@@ -96,8 +99,8 @@ export class OrderBook {
   }
 
   /**
-   * The ledger has it; the payment's id is kept for disputes. True when this call was the first to say so; only then `told` is
-   * written with it.
+   * Marks an order as credited by the ledger and keeps the payment's id for disputes. True for the first call
+   * only; only then is `told` written with it.
    */
   credited(
     orderId: string,
@@ -116,7 +119,7 @@ export class OrderBook {
     return this.sql.ifChanged(saying, paid.told ?? []);
   }
 
-  /** An open order that came to nothing; a credited one stays credited. */
+  /** Ends an open order that was not paid; a credited order stays credited. */
   async ended(
     orderId: string,
     how: { state: "failed" | "expired"; reason: string },
@@ -137,7 +140,7 @@ export class OrderBook {
     return this.one("order_id = ?1", orderId);
   }
 
-  /** The last automatic order, whatever became of it. */
+  /** The last automatic order, in any state. */
   async lastAutomatic(organizationId: string): Promise<PaymentOrder | null> {
     const [row] = await this.sql.rows(
       `SELECT * FROM payment_order WHERE org_id = ?1 AND purpose = 'auto_top_up'
@@ -159,7 +162,7 @@ export class OrderBook {
     return this.one("driver = ?1 AND payment_id = ?2", driver, paymentId);
   }
 
-  /** Newest first; `organizationId` null means all. `after` is the page's start (store/page.ts). */
+  /** Newest first; a null `organizationId` means all. `after` is the start of the page (store/page.ts). */
   async page(
     organizationId: string | null,
     after: { atMs: number; id: string },
@@ -170,7 +173,7 @@ export class OrderBook {
     return pageOf(rows.map(orderOf), ask, (row) => ({ atMs: row.createdAtMs, id: row.id }));
   }
 
-  /** What automatic orders of an organization came to since an instant, open ones included. */
+  /** The sum of an organization's automatic orders since an instant, open ones included. */
   async automaticSince(organizationId: string, sinceMs: number): Promise<NanoUsd> {
     const [row] = await this.sql.rows(
       `SELECT ${sumColumn("amount", "total")} FROM payment_order
@@ -181,7 +184,7 @@ export class OrderBook {
     return nanoUsd(sumOf(row, "total"));
   }
 
-  /** When the other automatic orders of an organization were made that are open or credited. */
+  /** When the organization's other automatic orders, open or credited, were created. */
   async automaticBeside(order: PaymentOrder, sinceMs: number): Promise<number[]> {
     const rows = await this.sql.rows(
       `SELECT created_at FROM payment_order WHERE org_id = ?1 AND purpose = 'auto_top_up'
@@ -193,7 +196,7 @@ export class OrderBook {
     return rows.map((row) => numberOf(row["created_at"]));
   }
 
-  /** Whether the ledger has taken money of this order back under that dispute or refund. */
+  /** True if the ledger has taken back money of this order under that dispute or refund. */
   async wasTakenBack(order: PaymentOrder, reversalId: string): Promise<boolean> {
     const found = await this.sql.rows(
       "SELECT 1 FROM reversal WHERE org_id = ?1 AND source = ?2 AND external_id = ?3",
@@ -204,7 +207,7 @@ export class OrderBook {
     return found.length > 0;
   }
 
-  /** Whether any payment of this organization was taken back by the service since an instant. */
+  /** True if the service has taken back any payment of this organization since an instant. */
   async tookBackSince(driver: DriverName, organizationId: string, sinceMs: number): Promise<boolean> {
     const found = await this.sql.rows(
       "SELECT 1 FROM reversal WHERE org_id = ?1 AND kind = 'chargeback' AND source = ?2 AND at >= ?3 LIMIT 1",
@@ -215,7 +218,7 @@ export class OrderBook {
     return found.length > 0;
   }
 
-  /** False where one is kept already that was saved after this one was paid with. */
+  /** False if a card is already kept that was saved after this payment. */
   async keepMethod(
     method: Omit<PaymentMethod, "savedAtMs">,
     { paidAtMs, nowMs }: { paidAtMs: number; nowMs: number },

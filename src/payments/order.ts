@@ -1,5 +1,5 @@
-// What somebody is asked to pay. The order is ours: amount, currency and organization of a payment are compared with it
-// and never taken from an event (hardening.md S29).
+// What somebody is asked to pay. The order is ours: a payment's amount, currency and organization are
+// compared with it and never taken from an event (hardening.md S29).
 import type { NanoUsd } from "../domain/money.ts";
 
 export type DriverName = "stripe" | "manual" | "test";
@@ -20,7 +20,7 @@ export interface PaymentOrder {
   state: OrderState;
   /** The service's checkout page or charge; the external id of the top-up. */
   sessionId: string | null;
-  /** The service's payment: what disputes and refunds name. */
+  /** The service's payment id, which disputes and refunds name. */
   paymentId: string | null;
   payUrl: string | null;
   /** Why it failed, for people. */
@@ -30,7 +30,7 @@ export interface PaymentOrder {
   endedAtMs: number | null;
 }
 
-/** A card that an organization agreed to be charged on; the number stays with the payment service. */
+/** A card that an organization agreed to have charged; the card number stays with the payment service. */
 export interface PaymentMethod {
   organizationId: string;
   driver: DriverName;

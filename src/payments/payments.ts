@@ -1,5 +1,5 @@
-// The payments room, put together over the store, the ledger's till and one driver. The driver is loaded on first use:
-// most starts of a gateway take no payment.
+// The payments room, composed of the store, the ledger's till and one driver. The driver is loaded on first
+// use: most gateway processes never take a payment.
 import type { From } from "../domain/actor.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { Sql, Statement } from "../store/sql.ts";
@@ -44,12 +44,12 @@ export class Payments {
     return this.on.limits;
   }
 
-  /** An order and the page to pay it on. Throws `ServiceFailure`. */
+  /** Creates an order and the page to pay it on. Throws `ServiceFailure`. */
   async checkout(ask: CheckoutAsk): Promise<Checkout> {
     return startCheckout({ ...(await this.ports()), limits: this.on.limits }, ask);
   }
 
-  /** One delivery of a payment service. Throws `WebhookRefusal` or `ServiceFailure`. */
+  /** Handles one delivery of a payment service. Throws `WebhookRefusal` or `ServiceFailure`. */
   async receive(delivery: WebhookDelivery): Promise<Verdict> {
     const ports = await this.ports();
     return receive(
@@ -66,7 +66,7 @@ export class Payments {
     );
   }
 
-  /** The operator has the money of an order that is paid by hand; once, whatever the reference. */
+  /** Records that the operator has received the money of a manual order; once, whatever the reference. */
   async confirm(
     order: PaymentOrder,
     { reference, from, told }: { reference: string; from: From; told: readonly Statement[] },
@@ -83,7 +83,7 @@ export class Payments {
     await topUpWhatRunsLow(await this.ports(), failed);
   }
 
-  /** A person asks for the next try now instead of waiting for it. */
+  /** Runs the next try now, at a person's request. */
   async retryAutomatic(organizationId: string, from: From): Promise<void> {
     const wish = await this.automatic.retry(organizationId, this.on.nowMs());
     if (wish?.enabled === true) await topUpOne(await this.ports(), wish, from);

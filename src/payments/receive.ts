@@ -1,6 +1,7 @@
-// What an event of a payment service is worth: judged against our order, credited or taken back in the ledger's own
-// transaction under the payment's id, and only then answered (money.md §5, faults 67 and 68). Every step can be repeated:
-// a crash anywhere before the answer makes the service deliver again, and the ledger credits one reference once.
+// Judges events of a payment service against our order, credits or reverses in the ledger's own transaction
+// under the payment's id, and only then responds (money.md §5, faults 67 and 68). Every step can be repeated:
+// after a crash anywhere before the response the service delivers again, and the ledger credits one reference
+// once.
 import type { Actor, From } from "../domain/actor.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import { crashPoint } from "../lib/crash-point.ts";
@@ -44,13 +45,13 @@ export interface ReceivePorts {
   till: Till;
   nowMs(): number;
   automatic: {
-    /** An automatic order came to nothing. */
+    /** An automatic order was not paid. */
     declined(order: PaymentOrder, reason: string): Promise<void>;
-    /** One was paid after all; or there is a new card, of a payment that was made then. */
+    /** An automatic order was paid after all, or a card was saved by a payment made at `paidAtMs`. */
     mayTryAgain(organizationId: string, paidAtMs?: number): Promise<void>;
-    /** Of an order's payment so much is about to be taken back. */
+    /** This much of an order's payment is about to be taken back. */
     takingBack(order: PaymentOrder, of: { amount: NanoUsd; reversalId: string }): Promise<void>;
-    /** It was taken. */
+    /** It was taken back. */
     tookBack(order: PaymentOrder): Promise<void>;
   };
 }
@@ -67,12 +68,15 @@ export interface Verdict {
   order: PaymentOrder | null;
 }
 
-/** With the call that brought it. */
+/** An event with the call that delivered it. */
 type Delivered = PaymentEvent & { from: From };
 type Paid = Extract<Delivered, { kind: "paid" }>;
 type Moved = Extract<Delivered, { kind: "taken_back" | "returned" }>;
 
-/** Reads, judges and books one delivery, and notes what came of it. Throws `WebhookRefusal` for what is not believed. */
+/**
+ * Reads, judges and books one delivery, and records the outcome. Throws `WebhookRefusal` for untrusted
+ * deliveries.
+ */
 export async function receive(on: ReceivePorts, { from, ...delivery }: WebhookDelivery): Promise<Verdict> {
   const event = await on.driver.read({ ...delivery, nowMs: on.nowMs() });
   const verdict = await judge(on, { ...event, from });
@@ -110,7 +114,7 @@ async function paid(on: ReceivePorts, event: Paid): Promise<Verdict> {
   if (event.orderId?.startsWith("ord_") !== true) return ignored("not an order of this gateway", null);
   const order = await on.orders.find(event.orderId);
   if (order === null) return refused(`there is no order ${event.orderId}`, null);
-  // A checkout page is also a payment of its own; its page's event is the one that credits.
+  // A checkout page also creates a payment with its own event; only the page's event credits.
   if (event.via === "charge" && order.purpose === "checkout")
     return ignored("the payment of its checkout page is what credits it", order);
   const contradiction = contradictionOf(event, order, on.driver.name);
@@ -137,9 +141,10 @@ function contradictionOf(event: Paid, order: PaymentOrder, driver: string): stri
 }
 
 /**
- * One transaction holds the top-up's row and its ledger entry; that the order says so too follows, and may repeat. What
- * goes with it is done in between: after a crash again, but no more once the order says so, when somebody may have changed
- * what it changes. `told`: written where the order is the first time said to be credited.
+ * Credits an order. One transaction writes the top-up's row and its ledger entry; marking the order as
+ * credited follows and may repeat. `goesWithIt` runs in between: again after a crash, but not once the order
+ * is marked, because somebody may since have changed what it changes. `told` is written when the order is
+ * first marked as credited.
  */
 export async function creditOrder(
   on: Pick<ReceivePorts, "orders" | "nowMs"> & { till: Pick<Till, "topUp"> },
@@ -165,7 +170,10 @@ export async function creditOrder(
   return kind;
 }
 
-/** Without the card the payment is as good; the organization is asked for one when automatic top-up needs it. */
+/**
+ * Keeps the card of a payment. Failing to does not affect the payment; the organization is asked for a card
+ * when automatic top-up needs one.
+ */
 async function keepCard(
   on: ReceivePorts,
   order: PaymentOrder,
@@ -191,7 +199,7 @@ async function notPaid(
   return { outcome: event.state, detail: event.reason, order };
 }
 
-/** A dispute or refund of one of our payments, or its end. */
+/** Handles a dispute or refund of one of our payments, or its end. */
 async function moved(on: ReceivePorts, event: Moved): Promise<Verdict> {
   const { paymentId, money } = event;
   if (paymentId === null) return ignored("it names no payment", null);
@@ -203,7 +211,7 @@ async function moved(on: ReceivePorts, event: Moved): Promise<Verdict> {
   return event.kind === "taken_back" ? takeBack(on, event, order) : giveAgain(on, event, order);
 }
 
-/** Of somebody else who uses the same account, or of ours whose payment was not credited yet. */
+/** The payment belongs to another user of the same account, or is ours but not credited yet. */
 async function unknownPayment(on: ReceivePorts, paymentId: string): Promise<Verdict> {
   const orderId = await on.driver.orderOf(paymentId);
   const order = orderId === null ? null : await on.orders.find(orderId);
@@ -211,13 +219,13 @@ async function unknownPayment(on: ReceivePorts, paymentId: string): Promise<Verd
   return { outcome: "too_early", detail: "its payment has not been credited yet", order };
 }
 
-/** Of the second and each further time that one dispute moves money; the first has the dispute's own id. */
+/** The reference for each time that one dispute moves money; the first is the dispute's own id. */
 const timesId = (reversalId: string, time: number): string =>
   time === 1 ? reversalId : `${reversalId}/${time}`;
 
 /**
- * How often the money was taken back by now: a dispute that ended for us can take it again, and each time has a
- * withdrawal of its own. One before the return of the last is one that came too early.
+ * How many times the money has been taken back so far. A dispute that we won can take it again, each time
+ * with a new withdrawal. A withdrawal before the previous one was returned came too early.
  */
 async function timesTaken(on: ReceivePorts, event: Moved): Promise<{ times: number; early: boolean }> {
   const { reversalId } = event;
@@ -237,7 +245,7 @@ async function takeBack(on: ReceivePorts, event: Moved, order: PaymentOrder): Pr
   for (let time = 1; time <= times; time++) {
     kind = await reverse(on, { event, order, externalId: timesId(event.reversalId, time) });
     taken ||= kind === "reversed";
-    // An earlier time may have been of another amount.
+    // An earlier time may have had another amount.
     if (kind !== "reversed" && kind !== "repeated" && (kind !== "conflict" || time === times))
       return refused(`the ledger answered ${kind}`, order);
   }
@@ -271,7 +279,7 @@ async function reverse(on: ReceivePorts, booking: Booking) {
   return kind;
 }
 
-/** Only what was taken back before returns: an end that came before its beginning is delivered again. */
+/** Returns only what was taken back before: an end that arrives before its beginning is delivered again. */
 async function giveAgain(on: ReceivePorts, event: Moved, order: PaymentOrder): Promise<Verdict> {
   const { organizationId, driver: source } = order;
   const isDispute = event.type === on.driver.disputes?.returned;

@@ -1,5 +1,5 @@
-// What came of an automatic order: it is credited, waits, or ends, and the terms that it was made on are marked with why.
-// One whose terms are no longer in force is withdrawn.
+// Applies the outcome of an automatic order: credited, waiting or ended, and records the reason on the terms
+// that it was made for. An order whose terms are no longer in force is withdrawn.
 import { HOUR_MS, MINUTE_MS } from "../domain/durations.ts";
 import type { From } from "../domain/actor.ts";
 import type { NanoUsd } from "../domain/money.ts";
@@ -18,14 +18,17 @@ export interface AutoTopUpPorts {
   nowMs(): number;
 }
 
-/** After a declined card; after the last one a person has to ask for another try. */
+/** Delays after a declined card; after the last one a person has to ask for another try. */
 const RETRY_AFTER_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
 /**
- * The service forgets an idempotency key after a day: an order older than this is not charged any more, only looked up,
- * until it is known how its charge ended.
+ * The service forgets an idempotency key after a day: an older order is only looked up, not charged, until
+ * the outcome of its charge is known.
  */
 const ORDER_LIVES_MS = 23 * HOUR_MS;
-/** What failed for good and left no payment by then will leave none: another order takes its place, with another key. */
+/**
+ * A charge that failed permanently and left no payment within this time will leave none: another order, with
+ * another key, replaces it.
+ */
 const VOID_AFTER_MS = 10 * MINUTE_MS;
 
 const UNDER_WAY = {
@@ -34,7 +37,7 @@ const UNDER_WAY = {
 };
 const WITHDRAWN = "Its terms or its card were changed before it was charged.";
 
-/** So old that it is not charged any more, only looked up: its idempotency key is forgotten soon. */
+/** True if the order is too old to be charged and is only looked up: its idempotency key expires soon. */
 export const isOld = (on: AutoTopUpPorts, { createdAtMs }: PaymentOrder): boolean =>
   on.nowMs() - createdAtMs >= ORDER_LIVES_MS;
 const isVoid = (on: AutoTopUpPorts, { createdAtMs }: PaymentOrder): boolean =>
@@ -43,18 +46,18 @@ const isVoid = (on: AutoTopUpPorts, { createdAtMs }: PaymentOrder): boolean =>
 interface Turn {
   wish: AutoTopUp;
   order: PaymentOrder;
-  /** On file when the turn began. */
+  /** The card on file when the turn began. */
   method: PaymentMethod | null;
   from: From;
 }
 
-/** Asks what came of it and writes that down; where nobody can tell, the order stays open for the next try. */
+/** Asks for the outcome and records it; if it is unknown, the order stays open for the next try. */
 export async function settling(on: AutoTopUpPorts, turn: Turn, ask: () => Promise<Charged>): Promise<void> {
   const charged = await answerOf(on, turn.wish, ask);
   if (charged !== null) await settle(on, { ...turn, charged });
 }
 
-/** Null while the outcome is unknown: the order stays open, and the next try asks for the very same. */
+/** Null while the outcome is unknown: the order stays open, and the next try repeats the same call. */
 async function answerOf<T>(on: AutoTopUpPorts, wish: AutoTopUp, ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();
@@ -66,8 +69,9 @@ async function answerOf<T>(on: AutoTopUpPorts, wish: AutoTopUp, ask: () => Promi
 }
 
 /**
- * An order of terms, or of a card, that are no longer in force: what was charged is credited, else it ends and cannot be
- * charged any more, by whichever gateway. True when it has ended so; nothing else may be charged before.
+ * Ends an order whose terms or card are no longer in force: credits what was charged, otherwise makes sure
+ * that no gateway can charge it any more. True if it ended uncharged; nothing else may be charged before
+ * that.
  */
 export async function withdraw(on: AutoTopUpPorts, turn: Turn): Promise<boolean> {
   const { wish, order, method } = turn;
@@ -129,8 +133,8 @@ async function settle(
 }
 
 /**
- * An event tells that the charge of an order came to nothing: counts for the terms in force if it was for their amount, and
- * of the card that they have.
+ * Handles an event that says an order's charge failed: counts it only if the terms in force have the same
+ * amount and the same card.
  */
 export async function orderDeclined(
   on: Pick<AutoTopUpPorts, "book" | "orders" | "nowMs">,

@@ -1,11 +1,11 @@
-// Stripe's events in our words. Only what is needed is read, and what does not have the expected shape is "other": an
-// event of a newer API version must not be half understood.
+// Stripe's events in our terms. Reads only what is needed; anything of an unexpected shape is "other", so
+// that an event of a newer API version is not half understood.
 import { z } from "zod";
 import { nanoUsd } from "../domain/money.ts";
 import type { Money, PaymentDriver, PaymentEvent } from "./driver.ts";
 import { NANO_PER_CENT } from "./order.ts";
 
-/** Each time that a dispute moves money again is told by one of these. */
+/** Each time a dispute moves money again, one of these events reports it. */
 export const DISPUTES = {
   withdrawn: "charge.dispute.funds_withdrawn",
   returned: "charge.dispute.funds_reinstated",
@@ -13,13 +13,13 @@ export const DISPUTES = {
 
 const REASON_CHARACTERS_MAX = 500;
 
-/** What a row is named by: nothing else than the service's own ids look like. */
+/** An id that names a row: only strings that look like the service's own ids. */
 const id = z.string().regex(/^[\w-]{1,255}$/);
 const idOrNull = z
   .union([id, z.looseObject({ id })])
   .nullish()
   .transform((told) => (typeof told === "string" ? told : (told?.id ?? null)));
-/** Told to people; no text of ours holds what no store takes. */
+/** Shown to people; none of our texts contains what the store rejects. */
 const words = z
   .string()
   .transform((told) => told.toWellFormed().replaceAll("\0", "").slice(0, REASON_CHARACTERS_MAX));
@@ -28,7 +28,7 @@ const currency = z
   .string()
   .regex(/^[A-Za-z]{3}$/)
   .transform((told) => told.toLowerCase());
-/** Whatever an account's other programs keep there. */
+/** Other programs of the same account may keep anything here. */
 const metadata = z
   .looseObject({ organization: id.optional().catch(undefined), order: id.optional().catch(undefined) })
   .nullish();
@@ -65,24 +65,24 @@ const MOVED = {
   payment_intent: idOrNull,
   status: z.string().regex(/^[a-z_]{1,50}$/),
 };
-/** Its money has moved, whatever is said of why. */
+/** Its money has moved, whatever the stated reason. */
 const DISPUTE = z.looseObject({ ...MOVED, reason: words.catch("no reason given") });
 const REFUND = z.looseObject(MOVED);
 
 export type StripeEvent = z.output<typeof EVENT>;
 type Known = Pick<PaymentEvent, "id" | "type">;
 
-/** A signed body; throws where it is no event at all. */
+/** Parses a signed body; throws if it is not an event. */
 export const asStripeEvent = (signed: unknown): StripeEvent => EVENT.parse(signed);
 
-/** Of an event whose signature was checked; never throws. */
+/** Converts an event whose signature was checked; never throws. */
 export function readStripeEvent({ id: eventId, type, created, data: { object } }: StripeEvent): PaymentEvent {
   const known = { id: eventId, type };
   const paidAtMs = created * 1000;
   switch (type) {
     case "checkout.session.completed":
     case "checkout.session.async_payment_succeeded":
-      // A completed page whose payment is still under way is followed by another event.
+      // A completed page whose payment is still pending is followed by another event.
       return told(known, SESSION, object, (session) => ({
         kind: "paid",
         via: "session",
@@ -126,7 +126,7 @@ export function readStripeEvent({ id: eventId, type, created, data: { object } }
   }
 }
 
-/** What is left of an event beside who it is. */
+/** What remains of an event without its id and type. */
 type Told = PaymentEvent extends infer Event
   ? Event extends Known
     ? Omit<Event, keyof Known>
@@ -146,20 +146,20 @@ const notPaid = (
   told(known, NAMED, object, ({ id: sessionId }) => ({ kind: "not_paid", sessionId, ...how }));
 
 function disputed({ type }: Known, dispute: z.output<typeof DISPUTE>): Told {
-  // An inquiry moves no money; if it becomes a dispute, another event says so.
+  // An inquiry moves no money; if it becomes a dispute, another event reports it.
   if (dispute.status.startsWith("warning_")) return { kind: "other" };
   return type === DISPUTES.returned
     ? { kind: "returned", ...moved(dispute) }
     : { kind: "taken_back", ...moved(dispute), reason: `disputed: ${dispute.reason}` };
 }
 
-/** Of which refund an event tells; null when it tells of something else. */
+/** The refund that an event is about; null for other events. */
 export function refundOf({ type, data: { object } }: StripeEvent): string | null {
   if (!type.startsWith("refund.") && type !== "charge.refund.updated") return null;
   return NAMED.safeParse(object).data?.id ?? null;
 }
 
-/** A refund as it stands at the service. */
+/** A refund in its current state at the service. */
 export const readRefund = (known: Known, refund: unknown): PaymentEvent =>
   told(known, REFUND, refund, (read) => {
     if (read.status === "succeeded") return { kind: "taken_back", ...moved(read), reason: "paid back" };

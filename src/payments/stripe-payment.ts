@@ -1,11 +1,11 @@
-// How a payment of Stripe stands, and what an error of its library says of a call, in our words.
+// Translates the state of a Stripe payment, and the errors of Stripe's library, to our terms.
 import Stripe from "stripe";
 import { messageOf } from "../domain/error-message.ts";
 import { nanoUsd } from "../domain/money.ts";
 import { type Charged, ServiceFailure } from "./driver.ts";
 import { NANO_PER_CENT } from "./order.ts";
 
-/** What came of a charge; `pending` while Stripe, the bank or somebody else has not decided. */
+/** The outcome of a charge; `pending` while Stripe, the bank or somebody else has not decided. */
 export function chargedOf(payment: Stripe.PaymentIntent): Charged {
   const money = {
     amount: nanoUsd(BigInt(payment.amount_received) * NANO_PER_CENT),
@@ -26,13 +26,17 @@ export function chargedOf(payment: Stripe.PaymentIntent): Charged {
   return { kind: "pending", paymentId: payment.id };
 }
 
-/** Waits for somebody to confirm it, and nobody is there: a saved card is charged without its owner. */
+/**
+ * True if the payment waits for a confirmation that nobody can give: a saved card is charged without its
+ * owner present.
+ */
 export const isForsaken = ({ status }: Stripe.PaymentIntent): boolean =>
   status === "requires_action" || status === "requires_confirmation" || status === "requires_capture";
 
 /**
- * Stripe keeps what it answered under an idempotency key, a failure of its own too: a repetition is told the same for a
- * day, and a refused request or a key of another request will not be taken later either.
+ * True if repeating the request cannot succeed. Stripe stores its response under the idempotency key, even
+ * for its own failures, so a repetition gets the same response for a day; a rejected request or a key used
+ * for another request is not accepted later either.
  */
 export function isForGood(error: unknown): error is Stripe.errors.StripeError {
   if (!(error instanceof Stripe.errors.StripeError)) return false;
@@ -44,7 +48,10 @@ export function isForGood(error: unknown): error is Stripe.errors.StripeError {
   return (error.statusCode ?? 0) >= 500 && error.headers?.["idempotent-replayed"] === "true";
 }
 
-/** Stripe's messages name no secret: an invalid key is printed with all but its last characters starred out. */
+/**
+ * Stripe's messages contain no secret: an invalid key is printed with all but its last characters starred
+ * out.
+ */
 export function serviceFailureOf(error: unknown): ServiceFailure {
   if (error instanceof ServiceFailure) return error;
   return new ServiceFailure(`The call to Stripe failed: ${messageOf(error)}`);

@@ -1,6 +1,7 @@
-// Stripe: Checkout pages, saved cards, signed events. With `stripe-payment.ts` the only importer of its library besides the
-// fake one. Under Bun only the library's asynchronous webhook functions work. Every call carries our order's id as its
-// idempotency key, so a call repeated after a crash or a timeout does not ask, or charge, twice.
+// Stripe: Checkout pages, saved cards, signed events. Besides the fake, only this file and
+// `stripe-payment.ts` import its library. Under Bun only the library's asynchronous webhook functions work.
+// Every call carries our order's id as its idempotency key, so a call repeated after a crash or a timeout
+// does not request or charge twice.
 import Stripe from "stripe";
 import { formatUsd } from "../domain/money.ts";
 import {
@@ -18,11 +19,11 @@ import { asStripeEvent, DISPUTES, readRefund, readStripeEvent, refundOf } from "
 import { chargedOf, serviceFailureOf, isForGood, isForsaken } from "./stripe-payment.ts";
 
 export interface StripeSettings {
-  /** `test`: money is pretended by the fake one; everything else is the same. */
+  /** `test`: the fake server only pretends to move money; everything else is the same. */
   name: "stripe" | "test";
   secretKey: string;
   webhookSecret: string;
-  /** Null is api.stripe.com. */
+  /** Null means api.stripe.com. */
   apiUrl: string | null;
 }
 
@@ -30,14 +31,14 @@ const TOLERANCE_S = 300;
 const CALL_TIMEOUT_MS = 20_000;
 const CLOCKS_DIFFER_S = 600;
 
-/** Throws `ServiceFailure` where Stripe could not be asked: nothing is known then, and the order stays open. */
+/** Throws `ServiceFailure` if Stripe could not be asked: the outcome is unknown, and the order stays open. */
 export class StripeDriver implements PaymentDriver {
   readonly name: "stripe" | "test";
   readonly disputes = DISPUTES;
   private readonly stripe: Stripe;
   private readonly webhookSecret: string;
 
-  /** Throws without secrets: events signed with an empty secret are anybody's (hardening.md S11). */
+  /** Throws without secrets: anybody can sign events with an empty secret (hardening.md S11). */
   constructor({ name, secretKey, webhookSecret, apiUrl }: StripeSettings) {
     if (secretKey.trim() === "") throw new Error("the Stripe secret key is empty");
     if (webhookSecret.trim() === "") throw new Error("the Stripe webhook secret is empty");
@@ -87,7 +88,7 @@ export class StripeDriver implements PaymentDriver {
 
   async read({ body, signature, nowMs }: SignedBody): Promise<PaymentEvent> {
     if (signature === null) throw new WebhookRefusal("The header Stripe-Signature is missing.");
-    // The library only looks for signatures that are too old.
+    // The library rejects only signatures that are too old.
     const signedAtMs = Number(/(?:^|,)\s*t=(\d{1,12})(?:,|$)/.exec(signature)?.[1] ?? 0) * 1000;
     if (signedAtMs - nowMs > TOLERANCE_S * 1000)
       throw new WebhookRefusal("The signature's timestamp is in the future. Check the gateway's clock.");
@@ -103,7 +104,8 @@ export class StripeDriver implements PaymentDriver {
       const event = asStripeEvent(signed);
       const refundId = refundOf(event);
       if (refundId === null) return readStripeEvent(event);
-      // A refund can still fail after it succeeded, and its events come in any order: only how it stands now counts.
+      // A refund can still fail after it succeeded, and its events arrive in any order: only its current
+      // state counts.
       const refund = await this.call(() => this.stripe.refunds.retrieve(refundId));
       return readRefund({ id: event.id, type: event.type }, refund);
     } catch (error) {
@@ -134,7 +136,7 @@ export class StripeDriver implements PaymentDriver {
     } catch (error) {
       if (error instanceof Stripe.errors.StripeCardError) return { kind: "declined", reason: error.message };
       if (!isForGood(error)) throw serviceFailureOf(error);
-      // Every repetition gets this answer: what came of the order is found where payments are.
+      // Every repetition gets this same response: the payments show what became of the order.
       const found = await this.standing(order, method);
       const refused = error instanceof Stripe.errors.StripeInvalidRequestError;
       return found.kind === "void" && refused ? { kind: "declined", reason: error.message } : found;
@@ -157,8 +159,9 @@ export class StripeDriver implements PaymentDriver {
   }
 
   /**
-   * Uses the order's key up, for a payment that names no card and that nobody confirms: a charge that comes later is
-   * refused by its key. Where the key was used before, the charge was asked for, and it is told how that stands.
+   * Uses up the order's key with a payment that names no card and that nobody confirms, so that a later
+   * charge is rejected because of its key. If the key was used before, the charge was requested, and this
+   * returns how it stands.
    */
   async withdraw(
     order: PaymentOrder,
@@ -185,7 +188,7 @@ export class StripeDriver implements PaymentDriver {
     return this.call(() => this.stripe.paymentIntents.cancel(paymentId));
   }
 
-  /** Among those of the card's customer; and, should the card be another one by now, among all. */
+  /** Looks among the payments of the card's customer; if the card may have changed, among all. */
   private async paymentFor(
     order: PaymentOrder,
     method: PaymentMethod | null,
@@ -203,7 +206,7 @@ export class StripeDriver implements PaymentDriver {
           if (isIts(payment)) return payment;
       const query = `metadata['order']:'${order.id}'`;
       const { data } = await this.stripe.paymentIntents.search({ query }).catch((error: unknown) => {
-        // Accounts of some countries have no search.
+        // Accounts in some countries have no search.
         if (error instanceof Stripe.errors.StripeInvalidRequestError) return { data: [] };
         throw error;
       });

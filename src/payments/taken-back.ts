@@ -1,5 +1,5 @@
-// What a dispute or a refund means for automatic charges: whoever took a payment back is not charged again for it by itself.
-// Without this the credits that were taken back make the balance low, and the very card is charged a moment later.
+// Keeps a payer who took a payment back from being charged for it again automatically. Without this, the
+// reversal makes the balance low, and the same card is charged a moment later.
 import type { NanoUsd } from "../domain/money.ts";
 import type { PaymentOrder } from "./order.ts";
 import type { AutoTopUpPorts } from "./settle-order.ts";
@@ -8,8 +8,9 @@ import { actsBelow } from "./top-up-brake.ts";
 type HoldPorts = Pick<AutoTopUpPorts, "orders" | "book" | "availableOf" | "nowMs">;
 
 /**
- * Before the money is booked, once per reversal: automatic top-up waits for a person where the whole payment goes back, or where
- * what is left of the balance would be topped up. A part that leaves enough changes nothing.
+ * Runs before the reversal is booked, once per reversal: puts automatic top-up on hold if the whole payment
+ * goes back, or if the remaining balance would be topped up. A partial reversal that leaves enough changes
+ * nothing.
  */
 export async function holdAutomatic(
   on: HoldPorts,
@@ -23,7 +24,9 @@ export async function holdAutomatic(
   await on.book.hold(wish, on.nowMs());
 }
 
-/** Once it is booked: of several that go back at the same moment each left enough by itself. */
+/**
+ * Runs once the reversal is booked: of several simultaneous reversals, each may have left enough on its own.
+ */
 export async function holdWhatRunsLow(
   on: Omit<HoldPorts, "orders">,
   { organizationId }: PaymentOrder,

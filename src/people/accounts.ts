@@ -1,4 +1,4 @@
-// Persons and their sessions, in the words of the house.
+// Persons and their sessions, in the project's own terms.
 import type { NewAccount, Person, PersonSession, People, SignedIn, Visitor } from "./people.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -24,7 +24,10 @@ const personOf = (row: UserRow): Person => ({
   createdAtMs: msOf(row.createdAt),
 });
 
-/** Headers as the library reads them: the address is ours, forwarded ones decide nothing (hardening.md S17). */
+/**
+ * The headers passed to the library: the address is ours, forwarded addresses have no effect (hardening.md
+ * S17).
+ */
 export function trustedHeaders({ headers, address }: Visitor): Headers {
   const trusted = new Headers(headers);
   for (const name of ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded"])
@@ -33,15 +36,19 @@ export function trustedHeaders({ headers, address }: Visitor): Headers {
   return trusted;
 }
 
-/** How the library calls it, beside companies. */
+/** The library's id for the password provider, next to those of companies. */
 const PASSWORD = "credential";
 
-/** What is kept of a password. A tenth of a second of a processor: made before the change that it belongs to begins. */
+/**
+ * The stored hash of a password. It takes a tenth of a second of CPU time, so it is computed before its
+ * transaction begins.
+ */
 export const kept = (on: SignIn, password: string): Promise<string> => on.context.password.hash(password);
 
 /**
- * Makes an account, inside of a transaction. `password`: what is kept of it; `proven`: its address is its person's, for all that
- * is known. Throws when the address has one; `field`: what of the call says which address.
+ * Creates an account, inside a transaction. `password` is the stored hash; `proven` means that, as far as is
+ * known, the address belongs to the person. Throws if the address has an account; `field` is the input field
+ * that gave the address.
  */
 export async function createAccount(
   on: SignIn,
@@ -65,7 +72,7 @@ export async function createAccount(
   return personOf(user as unknown as UserRow);
 }
 
-/** Signs in with a password, past the throttle: for accounts that were made a moment ago. */
+/** Signs in with a password, past the throttle: for accounts created a moment ago. */
 export async function signInWith(
   on: SignIn,
   { email, password }: { email: string; password: string },
@@ -80,13 +87,13 @@ export async function signInWith(
   return response.headers.getSetCookie();
 }
 
-/** Null without a session that counts now. Read from the store at every call. */
+/** The valid session of a visitor, or null. Read from the store at every call. */
 export async function sessionOf(on: SignIn, visitor: Visitor): Promise<SignedIn | null> {
   if (!visitor.headers.has("cookie")) return null;
   const found = await on.auth.api.getSession({ headers: trustedHeaders(visitor) });
   if (found === null) return null;
   const expiresAtMs = msOf(found.session.expiresAt);
-  if (Number.isNaN(expiresAtMs)) return null; // an end that is damaged is no end: it opens nothing
+  if (Number.isNaN(expiresAtMs)) return null; // a damaged expiry counts as expired
   return {
     person: personOf(found.user as unknown as UserRow),
     session: {
@@ -127,7 +134,7 @@ export const persons = ({ records, internal }: SignIn): Persons => ({
   },
 });
 
-/** All accounts a page at a time. */
+/** All accounts, page by page. */
 export const accountPages = (
   { rows }: Pick<PeopleStore, "rows">,
   of: Pick<People, "persons">,
@@ -201,7 +208,7 @@ export const sessionKeeping = (on: SignIn): Sessions => ({
     );
   },
   async endSessions(personId, which) {
-    // One statement over all there are: the library's own list ends after a hundred.
+    // One statement for all rows: the library's own list ends after a hundred.
     const where = [{ field: "userId", value: personId }, ...chosen(which)];
     return (await on.records.deleteMany({ model: "session", where })) > 0;
   },

@@ -1,17 +1,17 @@
-// A whole table, or all of it that fits a condition, however many rows there are: the library's own lists have an end.
+// Reads a whole table, or all of its rows that meet a condition: the library's own lists are limited.
 import type { SignIn } from "./sign-in.ts";
 
-/** As the library takes it. */
+/** In the form that the library takes. */
 type Condition = { field: string; value: string } | { field: string; operator: "in"; value: string[] };
 
 const AT_ONCE = 1_000;
 
-/** Rows in the order of their ids, read page after page. */
+/** Rows ordered by id, read page by page. */
 export async function allRows<Row extends { id: string }>(
   records: Pick<SignIn["records"], "findMany">,
   { model, where = [] }: { model: string; where?: Condition[] },
 ): Promise<Row[]> {
-  // PostgreSQL knows no empty list.
+  // PostgreSQL accepts no empty list.
   if (where.some(({ value }) => Array.isArray(value) && value.length === 0)) return [];
   const found: Row[] = [];
   for (;;) {

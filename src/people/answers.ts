@@ -1,5 +1,5 @@
-// Answers to forms by their key, kept in the store of people, so that a form which is sent twice acts once on whichever
-// worker it lands.
+// Responses to forms by idempotency key, kept in the store of people, so that a form sent twice acts once, on
+// any worker.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { People } from "./people.ts";
@@ -8,11 +8,11 @@ import type { SignIn } from "./sign-in.ts";
 
 const MODEL = "rememberedAnswer";
 const KEPT_MS = DAY_MS;
-/** Whoever died while its form ran gives it back after this. */
+/** A claim is released after this time if its process died. */
 const RUNS_MS = 60_000;
 const SWEEP_EVERY_MS = HOUR_MS;
 
-/** Claims are kept for a day; one whose form died is free again after a minute. */
+/** Responses are kept for a day; a claim whose process died is released after a minute. */
 export function answers(
   { records }: Pick<SignIn, "records">,
   clock: Pick<Clock, "nowMs">,
@@ -37,7 +37,7 @@ export function answers(
           await records.create({ model: MODEL, data });
           return "mine";
         } catch (error) {
-          // The place is taken; any other failure is its own.
+          // The place is taken; any other error is rethrown.
           const found = await records.findOne<RememberedRow>({ model: MODEL, where: at(place) });
           if (found === null) throw error;
           return { fingerprint: found.fingerprint, answer: found.answer };

@@ -1,5 +1,5 @@
-// People while their database is away. The sign-in library makes failures of its own out of it, without their cause, so
-// it is the database that is asked: who called is told to come back, and no bug is reported.
+// Handles an unreachable database of people. The sign-in library turns such failures into errors of its own
+// without the cause, so the database itself is asked: the caller is told to retry, and no bug is reported.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { overloaded } from "../domain/overloaded.ts";
 import type { People } from "./people.ts";
@@ -8,13 +8,13 @@ import type { PeopleStore } from "./store.ts";
 
 type Asked = (...given: unknown[]) => Promise<unknown>;
 
-/** The same people; what fails because their database is away is refused as `overloaded`. */
+/** Wraps people so that failures caused by an unreachable database are refused as `overloaded`. */
 export function refusingWhileAway(people: People, store: PeopleStore): People {
   const { answers, ...others } = people;
   return {
     ...refusing(others, store),
     answers: refusing(answers, store),
-    ways: () => people.ways(), // asks nobody
+    ways: () => people.ways(), // asks no database
   };
 }
 

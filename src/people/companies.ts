@@ -1,4 +1,4 @@
-// Sign-in by a company's own service, over OpenID Connect.
+// Sign-in by a company's own identity provider, over OpenID Connect.
 import { genericOAuth } from "better-auth/plugins/generic-oauth";
 
 export interface OidcProvider {
@@ -10,8 +10,9 @@ export interface OidcProvider {
 }
 
 /**
- * The library asks every company's service for its addresses before it answers anybody, and one that hangs would keep all from
- * signing in. So each is asked when somebody first comes by it, for ten seconds at most, as the library does with one that failed.
+ * The library would ask every company's provider for its endpoints before it responds to anybody, and one
+ * that hangs would keep everybody from signing in. So each is asked when somebody first signs in with it, for
+ * ten seconds at most, as the library does with one that failed.
  */
 export function companies(oidc: OidcProvider[]) {
   const plugin = genericOAuth({ config: [] });
@@ -25,7 +26,7 @@ export function companies(oidc: OidcProvider[]) {
   };
 }
 
-/** Company sign-in lets in whom somebody invited: no account is made by it. */
+/** Company sign-in only admits people who were invited: it creates no accounts. */
 const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({
   providerId: id,
   discoveryUrl,
@@ -36,9 +37,9 @@ const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) 
   requireIdTokenVerification: true,
   disableImplicitSignUp: true,
   disableSignUp: true,
-  // Some services write a text: these two are a yes, whatever a library makes of others.
+  // Some providers send a string: only these two values mean yes, whatever a library makes of others.
   mapProfileToUser: ({ email, email_verified: verified }: Record<string, unknown>) => ({
     emailVerified: verified === true || verified === "true",
-    ...(typeof email !== "string" && { email: "" }), // it would fail at anything else
+    ...(typeof email !== "string" && { email: "" }), // anything else would make the library fail
   }),
 });

@@ -1,5 +1,5 @@
-// `/auth/*`: what of the sign-in library is open, and in which manner. Everything not named here is 404 (hardening.md
-// S8); errors come in our envelope; the session's token leaves in its cookie only.
+// `/auth/*`: which parts of the sign-in library are open, and how. Everything not listed here is 404
+// (hardening.md S8); errors use our envelope; the session's token is sent only in its cookie.
 import type { Visitor } from "./people.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { sessionOf, trustedHeaders } from "./accounts.ts";
@@ -10,8 +10,8 @@ import type { ToldToWait } from "./told-to-wait.ts";
 
 const PASSWORD = ["password"];
 /**
- * With the fields of each that our pages send. The library has more: a company's token without the way to the company, a
- * device that is never asked for its second factor again.
+ * The open paths, each with the fields that our pages send. The library accepts more, such as a company's
+ * token without its sign-in, or a device that is never asked for its second factor again.
  */
 const OPEN: Readonly<Record<string, readonly string[]>> = {
   "POST /auth/sign-in/email": ["email", "password"],
@@ -32,13 +32,13 @@ const OPEN: Readonly<Record<string, readonly string[]>> = {
 };
 const CALLBACK = /^GET \/auth\/callback\/[a-z0-9_-]{1,64}$/;
 const PASSKEY_SIGN_IN = "/auth/passkey/verify-authentication";
-/** Exactly this, so that the library reads the bytes that are read here. */
+/** Exactly this alphabet, so that the library decodes the same bytes as this code. */
 const BASE64URL = /^[\w-]+$/;
-/** In WebAuthn's authenticator data: behind the digest of the host. */
+/** Offset in WebAuthn's authenticator data, after the digest of the host. */
 const FLAGS_AT = 32;
 const USER_VERIFIED = 0x04;
 
-/** Passes a request on to the library; its Origin, media type and size were checked. */
+/** Passes a request on to the library; its Origin, media type and size have been checked. */
 export async function handleAuth(
   on: SignIn,
   request: Request,
@@ -50,7 +50,7 @@ export async function handleAuth(
   }: {
     visitor: Visitor;
     requestId: string;
-    /** Throws when a password was tried too often. */
+    /** Throws if the password was tried too often. */
     slowDown(this: void, visitor: Visitor): Promise<void>;
     toldToWait: ToldToWait;
   },
@@ -75,7 +75,7 @@ export async function handleAuth(
       "invalid_request",
       "Unlock the passkey with a fingerprint, your face or a PIN; a touch is not enough.",
     );
-  // The library resolves against its own base address; Host decides nothing (hardening.md S17).
+  // The library resolves against its own base URL; the Host header has no effect (hardening.md S17).
   const own = new URL(url.pathname + url.search, on.context.baseURL);
   const asked = new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) });
   const passkey = url.pathname === PASSKEY_SIGN_IN ? credentialIn(body ?? "") : null;
@@ -103,21 +103,22 @@ async function sealed(answer: Response): Promise<Response> {
   return new Response(withoutToken(text), { status: answer.status, headers });
 }
 
-/** The session's token, wherever the library put it. */
+/** Removes the session's token, wherever the library put it. */
 function withoutToken(text: string): string {
   if (!text.includes('"token"')) return text;
   return JSON.stringify(JSON.parse(text, (name, value: unknown) => (name === "token" ? undefined : value)));
 }
 
-/** Of the passkey that is shown, as it is kept. */
+/** The credential of the presented passkey, in its stored form. */
 function credentialIn(body: string): string {
   const { response } = membersOf(body) as { response?: { id?: unknown } | null };
   return typeof response?.id === "string" ? response.id : "";
 }
 
 /**
- * Whether the device asked for a finger or a PIN. A passkey stands for password and second factor, and the library takes
- * a mere touch too. The flag lies in what the passkey signed, so it cannot be set on the way.
+ * True if the device asked for a fingerprint or a PIN. A passkey replaces password and second factor, but the
+ * library accepts a mere touch. The flag is part of what the passkey signed, so it cannot be forged on the
+ * way.
  */
 function userVerified(body: string): boolean {
   try {
@@ -130,7 +131,7 @@ function userVerified(body: string): boolean {
   }
 }
 
-/** The library's refusal in our envelope. Throws `internal_error` where the library itself failed. */
+/** The library's refusal in our envelope. Throws `internal_error` if the library itself failed. */
 async function refusalOf(answer: Response, requestId: string): Promise<Response> {
   const { status } = answer;
   if (status >= 500) throw new Refusal("internal_error", "Signing in failed inside the gateway.");

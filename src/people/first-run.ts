@@ -1,17 +1,21 @@
-// The token of the first-run link: its end, signed with the secret of the data directory. Every worker of the store knows
-// it without keeping it; that it works once is the store's word, since it makes only the first account.
+// The token of the first-run link: its expiry, signed with the secret of the data directory. Every worker of
+// the store can verify it without storing it. The store enforces single use, because it creates only the
+// first account.
 import { HOUR_MS } from "../domain/durations.ts";
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 const OPEN_MS = HOUR_MS;
 
-/** A token that ends in an hour. */
+/** A token that expires in an hour. */
 export function firstRunToken(secret: string, nowMs: number): string {
   const untilMs = String(nowMs + OPEN_MS);
   return `${untilMs}.${signed(secret, untilMs)}`;
 }
 
-/** Whether it was signed here and has not ended; compared in constant time. It does not say whether it was used. */
+/**
+ * True if the token was signed here and has not expired; compared in constant time. Does not tell whether it
+ * was used.
+ */
 export function isFirstRunToken(token: string, secret: string, nowMs: number): boolean {
   const [untilMs = "", signature = ""] = token.split(".");
   if (!/^\d{1,15}$/.test(untilMs) || Number(untilMs) <= nowMs) return false;

@@ -1,13 +1,16 @@
-// How old a sign-in may be for changes of money, keys, people and passkeys (dashboard.md §8). Beginning and age are of the store's
-// clock, so that no gateway of one database finds it older than another one does.
+// The maximum age of a sign-in for changes of money, keys, people and passkeys (dashboard.md §8). Both start
+// and age use the store's clock, so that all gateways of one database agree.
 import { HOUR_MS } from "../domain/durations.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 
 const FRESH_MS = 12 * HOUR_MS;
-/** Between two looks at a clock that is set right by a little. */
+/** Tolerance for small corrections of the clock. */
 const BACK_MS = 60_000;
 
-/** Whether it began so short ago. One that has yet to begin is of no known age: somebody put the clock back since. */
+/**
+ * True if the session began recently enough. If it begins in the future, the clock was set back and its age
+ * is unknown.
+ */
 export function isFresh(createdAtMs: number, nowMs: number): boolean {
   const ageMs = nowMs - createdAtMs;
   return ageMs >= -BACK_MS && ageMs <= FRESH_MS;

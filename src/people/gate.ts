@@ -1,15 +1,18 @@
-// One at a time: whoever is inside is alone, the others wait in front of it.
+// A mutex: one caller is inside, the others wait.
 import { within } from "../lib/within.ts";
 
 export class Gate {
   private inside: Promise<void> | null = null;
 
-  /** Resolves when whoever is inside has left; null while nobody is. */
+  /** Resolves when the caller inside has left; null while nobody is inside. */
   get left(): Promise<void> | null {
     return this.inside;
   }
 
-  /** Resolves with the way out. `late`: after so many milliseconds it throws what that makes. */
+  /**
+   * Waits to enter and returns the function that leaves. `late`: after `afterMs` milliseconds of waiting,
+   * throws `error`.
+   */
   async enter(late: { afterMs: number; error: () => Error } | null = null): Promise<() => void> {
     const untilMs = late === null ? null : performance.now() + late.afterMs;
     while (this.inside !== null) {

@@ -1,5 +1,6 @@
-// Invitations: a link with a token, for one address, used once, for seven days; a new one replaces the one before it.
-// Only the token's digest is kept. It is as good as whoever sent it: they must be able to give its role when it is taken.
+// Invitations: a link with a token, for one address, used once, valid for seven days; a new one replaces the
+// one before. Only the token's digest is stored. The sender must be allowed to give its role at the time it
+// is accepted.
 import { DAY_MS } from "../domain/durations.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
@@ -14,24 +15,24 @@ import type { PeopleStore } from "./store.ts";
 
 const MODEL = "invitation";
 const OPEN_MS = 7 * DAY_MS;
-/** Of one organization, open at once; the list shows 1,000. */
+/** The most open invitations of one organization; the list shows 1,000. */
 const OPEN_MAX = 100;
-/** Withdrawn, replaced and taken ones included. */
+/** Counts withdrawn, replaced and accepted ones, too. */
 const A_DAY_MAX = 500;
 
-/** What is kept in place of a token: SHA-256, as base64url. */
+/** The stored form of a token: SHA-256, as base64url. */
 export const tokenDigest = (token: string): string => createHash("sha256").update(token).digest("base64url");
-/** 256 bits of chance, as base64url: 43 characters. */
+/** 256 random bits as base64url: 43 characters. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
 type Kept = Pick<People, "invitationNamed" | "invitations" | "invitationsAfter" | "withdrawInvitation"> & {
   invite(invitation: Parameters<People["invite"]>[0]): Promise<Omit<MadeInvitation, "mailedToken">>;
   open(token: string): Promise<Invitation>;
-  /** True for the one caller whose acceptance counts, while who sent it may still give its role. */
+  /** True for the one caller whose acceptance counts, while the sender may still give its role. */
   close(token: string): Promise<boolean>;
 };
 
-/** Of the open invitations of an address every one that has a newer one beside it, of somebody who could have made both. */
+/** Withdraws each open invitation of an address that has a newer one by somebody who may make both. */
 const REPLACED = `UPDATE invitation SET state = 'withdrawn'
   WHERE "organizationId" = ?1 AND email = ?2 AND state = 'open' AND "expiresAt" > ?3 AND EXISTS (
     SELECT 1 FROM invitation AS newer
@@ -39,14 +40,14 @@ const REPLACED = `UPDATE invitation SET state = 'withdrawn'
       AND (newer."createdAt", newer.id) > (invitation."createdAt", invitation.id)
       AND ${mayInvite('newer."invitedBy"')})`;
 
-/** What is open for an address that the person ?4 could not have offered. */
+/** Open invitations of an address that the person ?4 may not make. */
 const ABOVE = `SELECT role FROM invitation
   WHERE "organizationId" = ?1 AND email = ?2 AND state = 'open' AND "expiresAt" > ?3 AND NOT ${mayInvite("?4")}`;
 
-/** Whom an invitation of an address would find inside. */
+/** The membership of the person with this address. */
 const INSIDE = `SELECT membership.role FROM "user" AS person
   JOIN membership ON membership."personId" = person.id AND membership."organizationId" = ?1 WHERE person.email = ?2`;
-/** Besides the one that this one replaces. */
+/** Excludes the one that the new invitation replaces. */
 const OPEN = `SELECT count(*) AS found FROM invitation
   WHERE "organizationId" = ?1 AND state = 'open' AND email <> ?2 AND "expiresAt" > ?3`;
 const OF_THE_DAY = `SELECT count(*) AS found FROM invitation WHERE "organizationId" = ?1 AND "createdAt" > ?2`;
@@ -59,7 +60,7 @@ interface Ports {
   store: Pick<PeopleStore, "change" | "rows">;
 }
 
-/** Throws `OperatorRefusal` for whoever may not be invited now; tokens are found by their digests. */
+/** Throws `OperatorRefusal` if the person may not be invited now. Tokens are found by their digests. */
 export function invitations({ records, store }: Ports): Kept {
   const named = (organizationId: string | null, id: string): Promise<InvitationRow | null> => {
     const where = [
@@ -90,7 +91,8 @@ export function invitations({ records, store }: Ports): Kept {
           state: "open",
         },
       });
-      // An address that is invited again was not reached, or was meant to come as somebody else: one link is open.
+      // An address is invited again because the link did not arrive or the role was wrong: only one link
+      // stays open.
       await store.change(REPLACED, row.organizationId ?? OPERATORS, row.email, createdAt);
       const [times] = await store.rows(TIMES, organizationId ?? OPERATORS, email, createdAt - DAY_MS);
       return { invitation: invitationOf(row), token, timesToday: Number(times?.["found"]) };
@@ -133,7 +135,7 @@ export function invitations({ records, store }: Ports): Kept {
 const MADE = knownTime('"createdAt"');
 const PAGE = `SELECT * FROM invitation
   WHERE "organizationId" = ?1 AND (${MADE} < ?2 OR (${MADE} = ?2 AND id < ?3)) ORDER BY ${MADE} DESC, id DESC`;
-/** Where an invitation stands in the list of the newest ones. */
+/** The position of an invitation in the list, newest first. */
 export const madePlace = ({ createdAtMs, id }: Invitation): { atMs: number; id: string } => ({
   atMs: knownMs(createdAtMs),
   id,
@@ -179,7 +181,7 @@ async function refuseMany(
   await refuseFull(store, organizationId);
 }
 
-/** Operators are no members of anything. */
+/** Operators are not members of an organization. */
 async function refuseFull(store: Pick<PeopleStore, "rows">, organizationId: string | null): Promise<void> {
   if (organizationId === null) return;
   const [row] = await store.rows(MEMBERS, organizationId);

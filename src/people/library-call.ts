@@ -1,29 +1,31 @@
-// What one call of the sign-in library does inside and does not tell: with what a session is opened in it (`still-stands.ts`).
-// A second factor follows a password by a challenge of the library, minutes later, perhaps: what the password was then is kept
-// beside it.
+// What happens inside a call of the sign-in library that its result does not show: how a session is opened in
+// it (`still-stands.ts`). A second factor follows a password through a challenge of the library, perhaps
+// minutes later, so a mark of the password at that time is stored next to the challenge.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import { createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
 import type { Refusal } from "../domain/refusals.ts";
 
-/** One call of the library: what it does inside, and does not tell. */
+/** State of one call of the library. */
 export interface LibraryCall {
-  /** It would make a failure of its own of it. */
+  /** Kept here because the library would turn it into an error of its own. */
   refusal: Refusal | null;
-  /** The mark of the password that was right, now or when the second factor was asked for. */
+  /** The mark of the password that was correct, now or when the second factor was requested. */
   password: string | null;
-  /** The credential of the passkey that was shown. */
+  /** The credential of the presented passkey. */
   passkey: string | null;
-  /** The row of the second factor that a code was shown of. */
+  /** The row of the second factor whose code was presented. */
   factor: string | null;
   session: { id: string; userId: string } | null;
 }
 export const insideCall = new AsyncLocalStorage<LibraryCall>();
 
-/** Of what is kept of a password: tells it from another, and is of no use for anything else. */
+/**
+ * A fingerprint of a stored password hash: distinguishes it from others, and is useless for anything else.
+ */
 export const markOfPassword = (kept: string): string => createHash("sha256").update(kept).digest("base64url");
 
-/** A challenge of the library, by which a second factor follows a password. */
+/** The library's challenge, by which a second factor follows a password. */
 const CHALLENGE = /^2fa-(?!attempts-)/;
 const passwordOf = (challenge: string): string => `password of ${challenge}`;
 
@@ -33,7 +35,10 @@ interface Kept {
   expiresAt: Date;
 }
 
-/** For the library's hook behind each row of what it verifies: a challenge's password is kept beside it. */
+/**
+ * Called by the library's hook after each verification row: stores the mark of a challenge's password next to
+ * it.
+ */
 export async function keepPassword(
   { identifier, expiresAt }: Kept,
   context: { context: { internalAdapter: { createVerificationValue(kept: Kept): Promise<unknown> } } } | null,
@@ -44,7 +49,10 @@ export async function keepPassword(
   await internal.createVerificationValue({ identifier: passwordOf(identifier), value: password, expiresAt });
 }
 
-/** Before a code is looked at: which password its challenge stands on, none that fits any account where that is not known. */
+/**
+ * Runs before a code is checked: loads the mark of the password that its challenge stands on; if unknown, one
+ * that matches no account.
+ */
 export const rememberPassword = createAuthMiddleware(async (ctx) => {
   const call = insideCall.getStore();
   if (call === undefined || (await getSessionFromCtx(ctx)) !== null) return;

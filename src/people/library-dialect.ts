@@ -1,5 +1,5 @@
-// The sign-in library's way to the store: through our transactions, so that what it writes in the middle of a call is part of the
-// change that the call is.
+// Connects the sign-in library to the store through our transactions, so that what it writes during a call is
+// part of that call's change.
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -15,12 +15,15 @@ import {
 } from "kysely";
 import type { Transaction, PeopleTransactions } from "./transactions.ts";
 
-/** Counts of tries and what is verified once: spent whatever comes of the call, and written before a password is hashed. */
+/**
+ * Rate-limit counts and one-time verifications: consumed whatever the outcome of the call, and written before
+ * a password is hashed.
+ */
 const SPENT =
   /^\s*(?:insert into|update|delete from|select .*? from)\s+\(?(?:select .*? from\s+)?"(?:verification|rateLimit)"/is;
 const WRITES = /^\s*(?:insert|update|delete)/i;
 
-/** What the library takes as its database. */
+/** The database object that the library takes. */
 export function libraryDatabase(
   transactions: PeopleTransactions,
   type: "sqlite" | "postgres",
@@ -43,7 +46,9 @@ export function libraryDatabase(
   return { dialect, type, transaction: true };
 }
 
-/** The gate in front of the file's one connection is ours: the query builder's own would keep a change's statements out of it. */
+/**
+ * Our gate guards the file's single connection: the query builder's own would keep out a change's statements.
+ */
 class ManyOnOne extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
@@ -51,7 +56,7 @@ class ManyOnOne extends SqliteAdapter {
 }
 
 class LibraryConnection implements DatabaseConnection {
-  /** Of a transaction that the library began: null until its first statement says what it is about. */
+  /** The library's transaction: null until its first statement shows what it is about. */
   nested: Transaction | null = null;
   asked = false;
 

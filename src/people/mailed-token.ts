@@ -1,8 +1,8 @@
-// The token of an invitation as its mail carries it: with a proof behind it that whoever invites never sees, though they are
-// shown the token. Whoever comes with it reads that mailbox.
+// The token of an invitation as its mail carries it: followed by a proof that the inviter never sees,
+// although they see the token. Whoever presents it reads that mailbox.
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** `token` with its proof behind a dot; `secret` is that of the sessions. */
+/** `token`, a dot, and its proof; `secret` is the session secret. */
 export const mailedToken = (secret: string, token: string): string => `${token}.${proofOf(secret, token)}`;
 
 /** The token of either link, and whether it came by mail. */

@@ -1,4 +1,4 @@
-// A membership as it is stored: one row for each member of each organization, found by the place that the two make.
+// A membership as stored: one row for each member of each organization, found by the key that the two form.
 import type { Membership } from "./people.ts";
 import type { Role } from "../domain/roles.ts";
 import type { MembershipRow } from "./schema.ts";
@@ -12,14 +12,14 @@ export interface MembershipPorts {
   store: Pick<PeopleStore, "change" | "locking" | "rows">;
 }
 
-/** The row's name in the library's records. */
+/** The model's name in the library's records. */
 export const MEMBERSHIP = "membership";
 
-/** Unique: who is a member of an organization is so once. */
+/** Unique: a person is a member of an organization once. */
 export const placeOfMember = (organizationId: string, personId: string): string =>
   `${organizationId} ${personId}`;
 
-/** Where the library's records find the row. */
+/** The condition that finds the row in the library's records. */
 export const memberAt = (organizationId: string, personId: string) => [
   { field: "place", value: placeOfMember(organizationId, personId) },
 ];

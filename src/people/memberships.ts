@@ -24,10 +24,10 @@ type Memberships = ReturnType<typeof members> &
 /** `seenAt` is written at most this often. */
 const SEEN_EVERY_MS = 60_000;
 
-/** Of one organization. */
+/** The limit per organization. */
 export const MEMBERS_MAX = 1_000;
 
-/** `endSessions`: whose role changed signs in again. */
+/** `endSessions`: a member whose role changed has to sign in again. */
 export const memberships = (
   on: MembershipPorts,
   endSessions: (personId: string) => Promise<unknown>,
@@ -68,7 +68,7 @@ function members({
       try {
         await records.create({ model: MEMBERSHIP, data });
       } catch (error) {
-        // Joined at the same moment by another link; any other failure is its own.
+        // Joined at the same moment through another link; any other error is rethrown.
         const found = await findMember(records, organizationId, personId);
         throw found === null ? error : alreadyMember(found.role as Role, "token");
       }
@@ -78,7 +78,7 @@ function members({
       const now = Date.now();
       if (row === null) return;
       const ago = now - Number(row.seenAt);
-      if (ago >= 0 && ago < SEEN_EVERY_MS) return; // what is damaged or lies ahead is written anew
+      if (ago >= 0 && ago < SEEN_EVERY_MS) return; // a damaged or future time is overwritten
       await records.update({
         model: MEMBERSHIP,
         where: memberAt(organizationId, personId),
@@ -124,7 +124,7 @@ function counted({ store }: MembershipPorts): Pick<People, "ownerCount" | "membe
 }
 
 const JOINED = knownTime('m."joinedAt"');
-/** Where a member stands in the list of who joined last. */
+/** The position of a member in the list, latest joined first. */
 export const joinedPlace = ({ joinedAtMs, personId: id }: Membership): { atMs: number; id: string } => ({
   atMs: knownMs(joinedAtMs),
   id,
@@ -137,7 +137,7 @@ const whoseOf = (by: Parameters<People["memberships"]>[0]) => {
     : { field: "organizationId", value: by.organizationId };
 };
 
-/** `field`: what of the call says who that is, the address of whoever is invited or the token of an invitation. */
+/** `field`: the input field that names the person, the address of an invitation or its token. */
 export const alreadyMember = (role: Role, field: "email" | "token"): OperatorRefusal =>
   new OperatorRefusal(
     "conflict",

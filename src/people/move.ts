@@ -1,6 +1,6 @@
-// People on their way from the embedded store into PostgreSQL, row by row through the library's own adapters, so that each
-// store writes times and flags in its own manner. Sessions come along: nobody has to sign in again. What is there already
-// stays as it is, so that a copy that was cut short can be repeated.
+// Moves people from the embedded store into PostgreSQL, row by row through the library's own adapters, so
+// that each store writes times and flags in its own format. Sessions are included: nobody has to sign in
+// again. Existing rows are kept, so that an interrupted copy can be repeated.
 import { existsSync, renameSync } from "node:fs";
 import { systemClock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
@@ -9,7 +9,7 @@ import { openSignIn } from "./sign-in.ts";
 import { openPeopleStore } from "./open-store.ts";
 import { peopleFile } from "./store.ts";
 
-/** Parents first. Throttles and remembered forms stay behind: they last minutes. */
+/** Parents first. Throttles and remembered forms are left behind: they last minutes. */
 const MODELS = [
   "user",
   "account",
@@ -25,7 +25,10 @@ const MODELS = [
 const PAGE = 500;
 const NOTHING_IS_SIGNED = "rows are copied as they are, sealed ones too";
 
-/** Lines that wait beside their changes go into the old store's log, and come along with it: the new place has no outbox. */
+/**
+ * Carries waiting audit lines into the old store's log, so that they move along with it: the new store has no
+ * outbox.
+ */
 export async function carryBeforeMove(dataDir: string, on: CarryPorts): Promise<void> {
   if (!existsSync(peopleFile(dataDir))) return;
   const store = await openPeopleStore({ dataDir, databaseUrl: null });
@@ -37,7 +40,7 @@ export async function carryBeforeMove(dataDir: string, on: CarryPorts): Promise<
   }
 }
 
-/** How many rows were copied; 0 where nobody ever signed in. */
+/** The number of rows copied; 0 if nobody ever signed in. */
 export async function copyPeople(dataDir: string, databaseUrl: string): Promise<number> {
   if (!existsSync(peopleFile(dataDir))) return 0;
   const settings = {
@@ -77,7 +80,7 @@ export async function copyPeople(dataDir: string, databaseUrl: string): Promise<
   }
 }
 
-/** The old file steps aside, so that no gateway goes on with it by accident. */
+/** Renames the old file, so that no gateway goes on using it by accident. */
 export function setPeopleAside(dataDir: string): void {
   const file = peopleFile(dataDir);
   if (existsSync(file)) renameSync(file, `${file}.moved`);

@@ -1,4 +1,4 @@
-// Opens the store of people, or looks whether anybody is in it, without loading the sign-in library.
+// Opens the store of people, or checks whether anybody is in it, without loading the sign-in library.
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { fileRefusal, openedFrom } from "../store/private-file.ts";
@@ -13,7 +13,10 @@ export async function openPeopleStore(place: PeoplePlace): Promise<PeopleStore> 
   return await openPeopleSchema(place.databaseUrl);
 }
 
-/** Why a start would not open the file of people; null where it would, or where there is none. Makes and changes nothing. */
+/**
+ * Why a start would not open the file of people; null if it would, or if there is none. Creates and changes
+ * nothing.
+ */
 export function peopleRefusal(dataDir: string): StoreFailure | null {
   const path = peopleFile(dataDir);
   if (!existsSync(path)) return null;
@@ -26,7 +29,10 @@ export function peopleRefusal(dataDir: string): StoreFailure | null {
   return fileRefusal(path);
 }
 
-/** Whether the first account was made, asked without loading the sign-in library: the start banner needs no more. */
+/**
+ * True if the first account exists. Does not load the sign-in library, because the start banner needs no
+ * more.
+ */
 export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
   if (place.databaseUrl === null && !existsSync(peopleFile(place.dataDir))) return false;
   const store = await openPeopleStore(place);

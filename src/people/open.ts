@@ -38,13 +38,16 @@ import { Windows } from "../limits/window.ts";
 
 export interface PeopleOptions extends Omit<SignInOptions, "store"> {
   openStore(this: void): Promise<PeopleStore>;
-  /** Carries the lines that wait in the people's file into the audit log. Where that fails they wait on. */
+  /** Carries the waiting lines of the people's file into the audit log. If that fails, they keep waiting. */
   carry(this: void, outbox: AuditOutbox): Promise<void>;
-  /** A person, or the installation; null for one that opens nothing. */
+  /** A person or the installation; null if the key is not valid. */
   ownerOfManagementKey(id: string): Promise<string | null>;
 }
 
-/** Rejects, with its store closed again, where people cannot be opened; as `overloaded` where their database is away. */
+/**
+ * Opens people. Rejects, with its store closed again, if they cannot be opened; as `overloaded` if their
+ * database is unreachable.
+ */
 export async function openPeople(options: PeopleOptions): Promise<People> {
   const store = await options.openStore();
   try {
@@ -65,7 +68,10 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
   const slowDown = ({ address }: Visitor): void => countTry(networkOf(address ?? ""), "from this address");
   const toldToWait = new ToldToWait(clock);
   const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
-  /** Of the password of somebody who is signed in: whoever found a session open has tries at it, and takes none from another. */
+  /**
+   * Limits guesses at the password of a signed-in person, counted per session: somebody who found an open
+   * session gets few, and uses up nobody else's.
+   */
   const slowGuesses = async (visitor: Visitor): Promise<void> => {
     const signedIn = await sessionOf(on, visitor);
     if (signedIn !== null) countTry(`session ${signedIn.session.id}`, "with this sign-in");
@@ -133,7 +139,7 @@ interface AcceptOn {
   members: Pick<People, "join" | "membership">;
 }
 
-/** Accepts as who is signed in with the invited address, or makes the account. */
+/** Accepts as the person signed in with the invited address, or creates an account. */
 function accept(on: SignIn, by: AcceptOn): People["accept"] {
   return async (given, { account, visitor }) => {
     by.slowDown(visitor);
@@ -171,7 +177,7 @@ async function signedInAs(on: SignIn, visitor: Visitor, email: string): Promise<
   throw new OperatorRefusal("not_signed_in", `Sign in as ${email} to accept this invitation.`, "token");
 }
 
-/** `password`: what is kept of it; `mailed`: they came by the link of the invitation's mail. */
+/** `password` is the stored hash; `mailed`: they came through the link in the invitation's mail. */
 async function newcomer(
   on: SignIn,
   {
@@ -182,7 +188,7 @@ async function newcomer(
   }: { name: string; password: string; invitation: Invitation; mailed: boolean },
 ): Promise<Person> {
   const [inviter] = await persons(on).persons([invitedBy]);
-  // Who invites sees a link, too; only of an operator it is known that they pass it on.
+  // The inviter sees a link, too; only operators are trusted to have passed it on.
   const proven = mailed || inviter?.operator === true || invitedBy === INSTALLATION;
   return await createAccount(on, { name, email, password, operator: false, proven }, "account");
 }
@@ -202,7 +208,7 @@ function welcome(on: SignIn, { secret, clock, slowDown, transactions }: WelcomeO
     const password = await kept(on, account.password);
     return await transactions.together(async () => {
       await transactions.begin();
-      // Of all who come with a link, to whatever worker, one makes the first account.
+      // Of everybody who presents a link, on any worker, one creates the first account.
       if (!(await reserveFirst(on))) throw usedLink();
       return await createAccount(on, { ...account, password, operator: true, proven: true }, "email");
     });
@@ -219,7 +225,7 @@ const reserveFirst = ({ internal }: SignIn): Promise<boolean> =>
     expiresAt: new Date(Date.now() + FOR_EVER_MS),
   });
 
-/** A clock that is set back keeps nobody waiting. */
+/** A clock that is set back makes nobody wait. */
 const throttledBy =
   (throttle: Windows, clock: Clock) =>
   (by: string, whose: string): void => {

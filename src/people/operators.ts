@@ -1,5 +1,5 @@
-// Who operates the gateway. It has one operator always: nobody takes the role from themselves, and of two who take it
-// from each other the second one has none to act by.
+// Who operates the gateway. There is always an operator: nobody can take the role from themselves, and if two
+// take it from each other, the second no longer has the role to do so.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import type { People } from "./people.ts";
@@ -8,12 +8,12 @@ import type { PeopleStore } from "./store.ts";
 
 type Store = Pick<PeopleStore, "change" | "locking" | "rows">;
 
-/** In one statement, so that two who take the role from each other at once do not both succeed. */
+/** One statement, so that two who take the role from each other at once do not both succeed. */
 export function operators(
   store: Store,
   endSessions: (personId: string) => Promise<unknown>,
 ): Pick<People, "removeOperator"> {
-  // All of them are kept as they are until it is done, in one order, at whichever gateways.
+  // Locks all operators until the end, in one order on every gateway.
   const removal = `WITH operators AS (
       SELECT id FROM "user" WHERE "operator" = TRUE ORDER BY id ${store.locking}
     ) UPDATE "user" SET "operator" = FALSE WHERE id = ?1 AND "operator" = TRUE

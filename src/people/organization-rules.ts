@@ -1,4 +1,4 @@
-// What an organization asks of its members, beside their roles; one that has set nothing has no row.
+// What an organization requires of its members, besides their roles; one that has set nothing has no row.
 import { changedMeanwhile } from "../domain/row-version.ts";
 import type { People } from "./people.ts";
 import type { RuleRow } from "./schema.ts";
@@ -17,12 +17,12 @@ export const organizationRules = (records: Records): Pick<People, "rules" | "set
       { field: "requireTwoFactor", value: from.requireTwoFactor },
     ];
     if ((await records.updateMany({ model: RULE, where, update: { ...to } })) > 0) return;
-    // An organization that has set nothing has no row, and asks for nothing.
+    // No row: nothing has been set and nothing is required.
     if (from.requireTwoFactor) throw changedMeanwhile();
     try {
       await records.create({ model: RULE, data: { organizationId, ...to } });
     } catch (error) {
-      // Set at the same moment by somebody else; any other failure is its own.
+      // Set at the same moment by somebody else; any other error is rethrown.
       if ((await ruleOf(records, organizationId)) === null) throw error;
       throw changedMeanwhile();
     }

@@ -1,6 +1,7 @@
-// Lines of the audit log on their way: the embedded store keeps people in a file of its own, and no commit is one in two files.
-// A line is written in the transaction of its change, beside it, and carried into the log behind it; the log remembers whose it
-// has, so that a crash in between writes none twice (docs/decisions/0087-lines-about-people-are-one-with-their-change.md).
+// Audit lines on their way to the log: the embedded store keeps people in a separate file, and no commit
+// spans two files. A line is written in the transaction of its change and carried into the log afterwards;
+// the log remembers which lines it has, so that a crash in between writes none twice
+// (docs/decisions/0087-lines-about-people-are-one-with-their-change.md).
 import { DAY_MS } from "../domain/durations.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
@@ -10,7 +11,7 @@ import { auditLine } from "../store/audit-log.ts";
 import { numberOf, type Sql, statement, textOf } from "../store/sql.ts";
 import { isStoreFailure } from "../store/sqlite-error.ts";
 
-/** What the lines need of the people's file. */
+/** What the outbox needs of the people's file. */
 interface Kept {
   write(text: string, ...values: (string | number)[]): Promise<number>;
   read(text: string, ...values: (string | number)[]): Promise<Record<string, unknown>[]>;
@@ -19,7 +20,10 @@ interface Kept {
 const TABLE = `CREATE TABLE IF NOT EXISTS "auditOutbox" (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, line TEXT NOT NULL) STRICT`;
 const AT_ONCE = 100;
-/** A backup copies the people's file first, and the log's behind it: what it finds waiting in the one is known in the other. */
+/**
+ * A backup copies the people's file first, then the log's: the log knows the lines that still wait in the
+ * copy.
+ */
 const REMEMBERED_MS = DAY_MS;
 
 interface Waiting {
@@ -31,12 +35,12 @@ interface Waiting {
 export class AuditOutbox {
   constructor(private readonly kept: Kept) {}
 
-  /** Makes the table where it is missing. */
+  /** Creates the table if it is missing. */
   async prepare(): Promise<void> {
     await this.kept.write(TABLE);
   }
 
-  /** Inside the transaction of what it tells of. */
+  /** Must run in the transaction of the change that the line is about. */
   async put(note: AuditNote, atMs: number): Promise<void> {
     const line = JSON.stringify({ atMs, ...note }, (_, member: unknown) =>
       typeof member === "bigint" ? member.toString() : member,
@@ -44,7 +48,7 @@ export class AuditOutbox {
     await this.kept.write(`INSERT INTO "auditOutbox" (id, line) VALUES (?1, ?2)`, randomBase62(16), line);
   }
 
-  /** The next ones behind `seq`, in the order in which they were written. */
+  /** The next lines after `seq`, in the order in which they were written. */
   async after(seq: number): Promise<Waiting[]> {
     const rows = await this.kept.read(
       `SELECT seq, id, line FROM "auditOutbox" WHERE seq > ?1 ORDER BY seq LIMIT ${AT_ONCE}`,
@@ -63,14 +67,20 @@ export class AuditOutbox {
 }
 
 export interface CarryPorts {
-  /** Of the ledger's store. */
+  /** The ledger's store. */
   sql: Sql;
   nowMs(this: void): number;
-  /** Told of a line that cannot be read, or that the log refuses: it is gone past, and stays where it is. */
+  /**
+   * Receives the error of a line that cannot be read, or that the log rejects: it is skipped, and stays where
+   * it is.
+   */
   failed(this: void, error: Error): void;
 }
 
-/** Carries what waits into the audit log, in order, each line once. Throws where the log takes nothing; the rest waits then. */
+/**
+ * Carries the waiting lines into the audit log, in order, each once. Throws if the log accepts nothing; the
+ * rest keeps waiting.
+ */
 export async function carryLines(outbox: AuditOutbox, on: CarryPorts): Promise<void> {
   let last = 0;
   for (;;) {
@@ -105,7 +115,7 @@ async function carried({ id, line }: Waiting, { sql, nowMs, failed }: CarryPorts
   return true;
 }
 
-/** Throws for what is no line. */
+/** Throws if the text is not a line. */
 function lineOf(text: string): AuditNote & { atMs: number } {
   const line = JSON.parse(text) as Partial<AuditNote & { atMs: number }> | null;
   const { actor, action, target, organizationId, atMs } = line ?? {};

@@ -1,23 +1,24 @@
-// People as one port: who is signed in, who belongs where, who was invited. `open.ts` keeps them; the dashboard's API
-// asks. Every method that changes something throws `Refusal` or `OperatorRefusal` and has changed nothing then.
+// People as one port: who is signed in, who belongs where, who was invited. `open.ts` implements it; the
+// dashboard's API calls it. Every method that changes something throws `Refusal` or `OperatorRefusal`, and
+// has then changed nothing.
 import type { AuditNote } from "../domain/audit-note.ts";
 import type { Role } from "../domain/roles.ts";
 
-/** An account. `operator` is a role over the whole installation, beside those in organizations. */
+/** An account. `operator` is a role over the whole installation, separate from those in organizations. */
 export interface Person {
   id: string;
   name: string;
   email: string;
   operator: boolean;
   twoFactor: boolean;
-  /** The address is theirs, for all that is known (`proven-address.ts`). */
+  /** As far as is known, the address belongs to the person (`proven-address.ts`). */
   proven: boolean;
   createdAtMs: number;
 }
 
 export interface SignedIn {
   person: Person;
-  /** `fresh`: young enough for changes that ask for it. */
+  /** `fresh`: recent enough for changes that require it. */
   session: { id: string; fresh: boolean; expiresAtMs: number };
 }
 
@@ -56,17 +57,17 @@ export interface PersonSession {
   agent: string | null;
 }
 
-/** What somebody shows on Usage, under a name of their own: the query of the page's address. */
+/** Settings of the Usage page under a name chosen by a person: the query of the page's URL. */
 export interface UsageView {
   id: string;
   name: string;
   query: string;
 }
 
-/** What came in, as far as signing in needs it. */
+/** The part of a request that signing in needs. */
 export interface Visitor {
   headers: Headers;
-  /** Of the client, past trusted proxies; null when it is not known. */
+  /** The client's address, past trusted proxies; null if unknown. */
   address: string | null;
 }
 
@@ -82,72 +83,79 @@ interface OrganizationRules {
 
 export interface MadeInvitation {
   invitation: Invitation;
-  /** For whoever invites. */
+  /** Shown to the inviter. */
   token: string;
-  /** For the mail alone: whoever comes with it has proven the address. */
+  /** For the mail only: presenting it proves the address. */
   mailedToken: string;
-  /** How often the organization has invited this address within a day, this time included. */
+  /** How often the organization has invited this address within a day, including now. */
   timesToday: number;
 }
 
 export interface People {
   /**
-   * A change, by the methods below, with its line in the audit log; null where there is none to write. Both are there
-   * afterwards or, when either throws, neither; once it resolves the line can be read. Inside of another one it is a part of that.
+   * Runs a change by the methods below and writes its audit line; null if there is none to write. Either both
+   * are stored or, if either throws, neither; once this resolves, the line can be read. Inside another
+   * `written`, it becomes part of it.
    */
   written<T>(
     change: () => Promise<T>,
     line: (made: T) => AuditNote | null | Promise<AuditNote | null>,
   ): Promise<T>;
-  /** Everything below `/auth`. */
+  /** Handles everything below `/auth`. */
   handle(request: Request, visitor: Visitor, requestId: string): Promise<Response>;
   ways(): { password: boolean; passkey: boolean; oidc: { id: string; name: string }[] };
-  /** Read from the store at every call: an ended session is no session. */
+  /** Read from the store at every call: an ended session is null. */
   sessionOf(visitor: Visitor): Promise<SignedIn | null>;
   anybody(): Promise<boolean>;
-  /** Of these ids; what nobody has is left out. */
+  /** The persons with these ids; unknown ids are left out. */
   persons(ids: readonly string[]): Promise<Person[]>;
-  /** Whoever has this id or this address. */
+  /** The person with this id or this address. */
   personNamed(idOrEmail: string): Promise<Person | null>;
-  /** All accounts there are, page after page. */
+  /** All accounts, page by page. */
   everybody(): Promise<Person[]>;
-  /** Accounts behind the one with the id `after`, in the order of their addresses; `search`: a part of a name or an address, or an id. */
+  /**
+   * Accounts after the one with the id `after`, ordered by address; `search`: a part of a name or an address,
+   * or an id.
+   */
   accountsAfter(asked: { after: string; search: string; most: number }): Promise<Person[]>;
 
-  /** The first account, by the one-time link of the start banner: an operator. */
+  /** Creates the first account, an operator, through the one-time link of the start banner. */
   welcome(token: string, account: NewAccount, visitor: Visitor): Promise<Person>;
-  /** Signs in whoever has just made an account with this password: cookies for the answer. */
+  /**
+   * Signs in a person who has just created an account with this password: returns cookies for the response.
+   */
   arrive(account: Pick<NewAccount, "email" | "password">, visitor: Visitor): Promise<string[]>;
 
-  /** All there are of them, whoever looked last first. */
+  /** All of them, latest seen first. */
   memberships(
     by: { personId: string } | { organizationId: string } | { personIds: string[] },
   ): Promise<Membership[]>;
-  /** Of one organization, who joined last first, behind `after`; `search` as of accounts. */
+  /** Members of one organization after `after`, latest joined first; `search` as for accounts. */
   membersAfter(
     organizationId: string,
     asked: { after: { atMs: number; id: string }; search: string; most: number },
   ): Promise<Membership[]>;
-  /** How many members of an organization own it. */
+  /** The number of owners of an organization. */
   ownerCount(organizationId: string): Promise<number>;
-  /** How many members each of these organizations has; none where it is missing. */
+  /** The number of members of each organization; a missing entry means none. */
   memberCounts(organizationIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   membership(organizationId: string, personId: string): Promise<Membership | null>;
-  /** Which of these people belong to the organization. */
+  /** Those of these people who belong to the organization. */
   membersAmong(organizationId: string, personIds: readonly string[]): Promise<ReadonlySet<string>>;
   join(organizationId: string, personId: string, role: Role): Promise<void>;
   /**
-   * Throws when it would leave the organization without an owner, when the role is not `from` any more, and when `by` may
-   * not give both roles at this moment. Ends the person's sessions, and what they offered that they may not give now.
+   * Throws if it would leave the organization without an owner, if the role is no longer `from`, or if `by`
+   * may not give both roles at this moment. Ends the person's sessions, and the invitations of theirs that
+   * they may no longer make.
    */
   changeRole(member: MemberAt, change: { from: Role; to: Role; by: string }): Promise<void>;
-  /** As `changeRole`; whoever leaves removes themselves. Ends invitations of and to this person, too. */
+  /** As `changeRole`; members who leave remove themselves. Also ends invitations from and to this person. */
   remove(member: MemberAt, change: { from: Role; by: string }): Promise<void>;
   seen(organizationId: string, personId: string): Promise<void>;
 
   /**
-   * Replaces what is open for the address in the same organization. Throws for who is in it already, and when something
-   * is open that `invitedBy` could not have offered.
+   * Replaces open invitations of the address to the same organization. Throws if the person is already in it,
+   * or if one is open that `invitedBy` may not make.
    */
   invite(invitation: {
     organizationId: string | null;
@@ -157,40 +165,52 @@ export interface People {
   }): Promise<MadeInvitation>;
   /** The newest 1,000. */
   invitations(organizationId: string | null): Promise<Invitation[]>;
-  /** Newest first, behind `after`. */
+  /** Newest first, after `after`. */
   invitationsAfter(
     organizationId: string,
     asked: { after: { atMs: number; id: string }; most: number },
   ): Promise<Invitation[]>;
-  /** Null when there is none of this id. */
+  /** Null if there is none with this id. */
   invitationNamed(organizationId: string, id: string): Promise<Invitation | null>;
-  /** Throws when `by` could not have made it. Null when there is none. */
+  /** Throws if `by` may not make it. Null if there is none. */
   withdrawInvitation(organizationId: string | null, id: string, by: string): Promise<Invitation | null>;
-  /** The open invitation behind a token; throws for every other, and when who sent it may not give its role any more. */
+  /**
+   * The open invitation of a token; throws for any other token, and if the sender may no longer give its
+   * role.
+   */
   invitation(token: string): Promise<{ invitation: Invitation; hasAccount: boolean }>;
-  /** As `invitation`, decided in the statement that takes it. */
+  /** As `invitation`, checked in the statement that accepts it. */
   accept(
     token: string,
     as: { account: { name: string; password: string } | null; visitor: Visitor },
   ): Promise<{ invitation: Invitation; person: Person }>;
 
-  /** A token for a new password, once, within an hour, while `maker` is an operator; null when there is no such person. */
+  /**
+   * A token for setting a new password, once, within an hour, while `maker` is an operator; null if there is
+   * no such person.
+   */
   resetToken(personId: string, maker: string): Promise<{ token: string; expiresAtMs: number } | null>;
-  /** Sets the password and ends all sessions of whom the token is for. Throws for every other token. */
+  /**
+   * Sets the password of the person the token is for, and ends all their sessions. Throws for any other
+   * token.
+   */
   reset(token: string, password: string, visitor: Visitor): Promise<Person>;
-  /** Passkeys, too: whoever has lost a phone has lost those on it. */
+  /** Removes passkeys, too: a lost phone takes its passkeys with it. */
   removeTwoFactor(personId: string): Promise<void>;
 
-  /** Throws when one of the two is no operator at this moment. Ends the person's sessions and what they offered. */
+  /**
+   * Throws if one of the two is not an operator at this moment. Ends the person's sessions and their
+   * invitations.
+   */
   removeOperator(personId: string, by: string): Promise<void>;
   rename(personId: string, name: string): Promise<void>;
-  /** Throws when `current` is wrong. Ends all other sessions. */
+  /** Throws if `current` is wrong. Ends all other sessions. */
   changePassword(visitor: Visitor, change: { current: string; next: string }): Promise<void>;
   sessions(personId: string): Promise<PersonSession[]>;
   endSessions(personId: string, which: { only: string } | { allBut: string } | "all"): Promise<boolean>;
   passkeys(personId: string): Promise<{ id: string; name: string | null; createdAtMs: number }[]>;
 
-  /** Answers to forms by their key; `answer` is null while the first one runs. */
+  /** Responses to forms by idempotency key; `answer` is null while the first one runs. */
   answers: {
     claim(
       place: string,
@@ -200,18 +220,18 @@ export interface People {
     forget(place: string): Promise<void>;
   };
 
-  /** What an organization asks of its members. */
+  /** What an organization requires of its members. */
   rules(organizationId: string): Promise<OrganizationRules>;
-  /** Throws when the rules are not `from` any more. */
+  /** Throws if the rules are no longer `from`. */
   setRules(organizationId: string, change: { from: OrganizationRules; to: OrganizationRules }): Promise<void>;
 
-  /** This person's own, by name. */
+  /** This person's own views, by name. */
   usageViews(organizationId: string, personId: string): Promise<UsageView[]>;
-  /** In the place of the one of this name; throws when there are too many. */
+  /** Replaces the view of this name; throws if there are too many. */
   keepUsageView(
     view: Omit<UsageView, "id"> & { organizationId: string; personId: string },
   ): Promise<UsageView>;
-  /** False when it is no view of this person here. */
+  /** False if this person has no such view here. */
   removeUsageView(organizationId: string, personId: string, id: string): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
-// People in a schema of their own, beside the ledger's: their lines are written into its audit log, in the transaction of what
-// they tell of. Changes run one at a time, at whichever gateways: each finds whole what the one before it left.
+// People in a PostgreSQL schema of their own, next to the ledger's: audit lines are written into its log, in
+// the transaction of the change. Changes run one at a time across all gateways, so each sees the complete
+// result of the one before.
 import type { Pool, PoolClient } from "pg";
 import pg from "pg";
 import { overloaded } from "../domain/overloaded.ts";
@@ -12,19 +13,19 @@ import { Gate } from "./gate.ts";
 import { PEOPLE_SCHEMA as SCHEMA, type PeopleStore } from "./store.ts";
 import { type Connections, type Ran, type Transaction, PeopleTransactions } from "./transactions.ts";
 
-/** A gateway that stands still with a change open holds up those of all others. */
+/** A gateway that stalls with an open change blocks those of all others. */
 const IDLE_CHANGE = "5s";
-/** In front of the changes of this gateway. */
+/** The name of the lock on changes. */
 const WAIT_MS = 5_000;
 const CHANGES = "changes of people";
 
-/** Rejects as `overloaded` where the database is away. */
+/** Rejects as `overloaded` if the database is unreachable. */
 export async function openPeopleSchema(connectionString: string): Promise<PeopleStore> {
   const pool = new pg.Pool({
     connectionString,
     max: 5,
     application_name: "tollgate people",
-    // A database that stands still answers neither: nobody at the dashboard waits for it for ever.
+    // A database that hangs does not respond to either; nobody at the dashboard should wait forever.
     query_timeout: 12_000,
     connectionTimeoutMillis: 5_000,
     onConnect: keepingSettings({
@@ -33,7 +34,7 @@ export async function openPeopleSchema(connectionString: string): Promise<People
       idle_in_transaction_session_timeout: IDLE_CHANGE,
     }),
   });
-  // An idle connection that breaks must not end the process; the next query opens another one.
+  // A broken idle connection must not end the process; the next query opens a new one.
   let losses = 0;
   const lost = (): void => void (losses += 1);
   pool.on("error", lost);
@@ -75,7 +76,7 @@ function connectionsOn(pool: Pool): Connections {
   return {
     once: (text, values) => runOn(pool, text, values),
     async begin() {
-      // In line before the connection: those who only read find one.
+      // Queues before taking a connection, so that readers still find one.
       const leave = await gate.enter({ afterMs: WAIT_MS, error: () => overloaded() });
       try {
         return transactionOn(await begun(pool), leave);
@@ -95,7 +96,7 @@ async function begun(pool: Pool): Promise<PoolClient> {
     return client;
   } catch (error) {
     client.release(true);
-    throw toldAway(error); // and of a wait that was too long
+    throw toldAway(error); // also for a lock wait that timed out
   }
 }
 
@@ -107,13 +108,13 @@ function transactionOn(client: PoolClient, leave: () => void): Transaction {
       if (command !== how) throw new Error("the transaction of this change was rolled back");
       whole = true;
     } finally {
-      // A connection whose transaction may still be open is not given to anybody else.
+      // A connection whose transaction may still be open is not reused.
       client.release(!whole);
       leave();
     }
   };
   return {
-    // A row that is there already is an answer; PostgreSQL would end the transaction by it.
+    // A duplicate row is an expected result, but in PostgreSQL the error would abort the transaction.
     run: (text, values) =>
       /^\s*insert/i.test(text) ? insertedOn(client, text, values) : runOn(client, text, values),
     commit: () => end("COMMIT"),
@@ -128,7 +129,7 @@ async function insertedOn(client: PoolClient, text: string, values: readonly unk
     await client.query("RELEASE row");
     return ran;
   } catch (error) {
-    await client.query("ROLLBACK TO row").catch(() => {}); // a connection that is gone took its transaction along
+    await client.query("ROLLBACK TO row").catch(() => {}); // a lost connection has already ended its transaction
     throw error;
   }
 }
@@ -138,7 +139,7 @@ async function runOn(on: Pool | PoolClient, text: string, values: readonly unkno
   return { rows, changes: rowCount ?? 0 };
 }
 
-/** Where the audit log lies, as SQL writes its name: the search path of people does not lead there. */
+/** The schema of the audit log as a quoted SQL name: the search path of people does not include it. */
 async function ledgerSchemaOf(pool: Pool): Promise<string> {
   const client = await pool.connect();
   try {
@@ -162,7 +163,7 @@ async function isAway(pool: Pool): Promise<boolean> {
   }
 }
 
-/** The lock belongs to its connection: whoever dies gives it back. */
+/** The lock belongs to its connection, so a process that dies releases it. */
 async function locked<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {

@@ -1,10 +1,11 @@
-// What of people hangs on the data key: second factors are sealed with the secret that signs their cookies. In the transaction
-// that changes the key; the embedded store's people are attached to it under the name that their schema has in PostgreSQL.
+// The part of people that depends on the data key: second factors are sealed with the secret that signs
+// cookies. Runs in the transaction that changes the key; the embedded store's people are attached to it under
+// their PostgreSQL schema name.
 import { symmetricDecrypt, symmetricEncrypt } from "better-auth/crypto";
 import { ask, numberOf, type Query, textOf } from "../store/sql.ts";
 import { sessionSecret } from "./store.ts";
 
-/** As the sign-in library keeps it. */
+/** As stored by the sign-in library. */
 export interface Factor {
   id: string;
   secret: string;
@@ -17,12 +18,12 @@ const THERE = {
     "SELECT tablename FROM pg_tables WHERE schemaname = 'people' AND tablename IN ('twoFactor', 'session')",
 };
 
-/** Whether anybody ever signed in here. */
+/** True if anybody ever signed in here. */
 export function* anybodyKept(): Query<boolean> {
   return (yield* ask(THERE)).length === 2;
 }
 
-/** As they are sealed now, under the old key. */
+/** The second factors as sealed under the old key. */
 export function* factors(): Query<Factor[]> {
   const rows = yield* ask(`SELECT id, secret, "backupCodes" AS codes FROM people."twoFactor"`);
   return rows.map(({ id, secret, codes }) => ({
@@ -32,7 +33,7 @@ export function* factors(): Query<Factor[]> {
   }));
 }
 
-/** Null where the old key does not open it. */
+/** Null if the old key does not open it. */
 export async function resealedFactor(
   { id, secret, backupCodes }: Factor,
   { from, to }: { from: Uint8Array; to: Uint8Array },
@@ -48,7 +49,7 @@ export async function resealedFactor(
   }
 }
 
-/** Writes them over, in the transaction that changes the key. */
+/** Overwrites them, in the transaction that changes the key. */
 export function* keepFactors(resealed: readonly Factor[]): Query<void> {
   for (const { id, secret, backupCodes } of resealed)
     yield* ask(`UPDATE people."twoFactor" SET secret = ?2, "backupCodes" = ?3 WHERE id = ?1`, [
@@ -58,7 +59,7 @@ export function* keepFactors(resealed: readonly Factor[]): Query<void> {
     ]);
 }
 
-/** No cookie of the old secret opens one any more; answers how many there were. */
+/** Ends all sessions, because no cookie of the old secret opens one any more; returns how many there were. */
 export function* endSessions(): Query<number> {
   const [{ count } = { count: 0 }] = yield* ask("SELECT count(*) AS count FROM people.session");
   yield* ask("DELETE FROM people.session");

@@ -1,10 +1,10 @@
-// Links for a new password, as they are kept among what the sign-in library verifies: by the digest of their token.
+// Links for a new password, stored among the sign-in library's verifications under the digest of their token.
 import type { SignIn } from "./sign-in.ts";
 
-/** Before the digest. */
+/** The prefix of the digest. */
 export const RESET = "reset ";
 
-/** None of an account's opens anything any more: there is a newer one, or a new password. */
+/** Ends all of an account's links: there is a newer one, or a new password. */
 export async function endResetLinks({ records }: Pick<SignIn, "records">, personId: string): Promise<void> {
   const operator = "starts_with" as const;
   const where = [

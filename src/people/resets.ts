@@ -1,5 +1,5 @@
-// For those who cannot sign in any more: an operator makes a link that sets a new password, once, within an hour, for as long
-// as they are one (docs/decisions/0018-authority-is-of-persons.md).
+// For people who can no longer sign in: an operator creates a link that sets a new password, once, within an
+// hour, as long as they remain an operator (docs/decisions/0018-authority-is-of-persons.md).
 import { HOUR_MS } from "../domain/durations.ts";
 import { INSTALLATION } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
@@ -20,13 +20,13 @@ interface ResetsPorts {
   endAll(personId: string): Promise<unknown>;
   addressProven(personId: string): Promise<void>;
   slowDown(visitor: Visitor): void;
-  /** What is verified by a link is part of the change from here on, too. */
+  /** Makes the verification of a link part of the change from here on. */
   begin(): Promise<void>;
-  /** A person, or the installation; null for one that opens nothing. */
+  /** A person or the installation; null if the key is not valid. */
   ownerOfManagementKey(id: string): Promise<string | null>;
 }
 
-/** Whether a person, or whoever a management key belongs to, may make links at this moment. */
+/** True if a person, or the owner of a management key, may create links at this moment. */
 async function operates(
   on: SignIn,
   { ownerOfManagementKey }: Pick<ResetsPorts, "ownerOfManagementKey">,
@@ -38,7 +38,7 @@ async function operates(
   return person?.operator === true;
 }
 
-/** Throws for a link that opens nothing. */
+/** Throws if the link is not valid. */
 async function personOfLink(on: SignIn, by: ResetsPorts, link: { value: string } | null): Promise<Person> {
   const [personId = "", maker = ""] = link?.value.split(" ") ?? [];
   const [person] = await persons(on).persons([personId]);
@@ -72,7 +72,7 @@ export const resets = (on: SignIn, by: ResetsPorts): Resets => ({
     const hash = await kept(on, password);
     await by.begin();
     const person = await personOfLink(on, by, await on.internal.consumeVerificationValue(place));
-    await by.addressProven(person.id); // operators send the link there
+    await by.addressProven(person.id); // operators send the link to this address
     if ((await on.internal.findCredentialAccount(person.id)) === null)
       await on.internal.linkAccount({
         userId: person.id,

@@ -1,5 +1,5 @@
-// Roles given and taken away, and members removed, by those who may at that moment. An organization that has members keeps
-// at least one owner.
+// Gives and takes away roles and removes members, by those who may at that moment. An organization with
+// members keeps at least one owner.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { mayGive, type Role } from "../domain/roles.ts";
@@ -8,7 +8,7 @@ import { giversOf, LOST, operates, UNASKED } from "./authority.ts";
 import { findMember, type MembershipPorts, placeOfMember } from "./member-row.ts";
 import type { MemberAt, People } from "./people.ts";
 
-/** Each change is one statement, which holds what it was decided on: it throws where that has changed meanwhile. */
+/** Each change is one statement that locks what it depends on; it throws if that has changed since. */
 export function rolesOfMembers(
   { records, store }: MembershipPorts,
   endSessions: (personId: string) => Promise<unknown>,
@@ -23,7 +23,7 @@ export function rolesOfMembers(
     await store.change(LOST, personId);
     if (changed > 0) return;
     const row = await findMember(records, organizationId, personId);
-    const field = by === personId && to === undefined ? null : "member"; // who leaves names nobody
+    const field = by === personId && to === undefined ? null : "member"; // leaving names nobody
     if (row === null) throw notFound(field);
     if (row.role !== from) throw to === undefined ? changedAtOnce() : changedMeanwhile();
     const acting = await findMember(records, organizationId, by);
@@ -57,8 +57,8 @@ export function rolesOfMembers(
 }
 
 /**
- * The owners, who acts and who is acted on are kept as they are until it is done, in one order: of two owners who step
- * down together, or remove each other, at whichever gateways, the second one finds what the first one left.
+ * Locks the owners, the acting person and the person acted on, in one order. If two owners step down together
+ * or remove each other, on any gateways, the second sees what the first one left.
  */
 const unlessLast = (work: string, also: string, locking: string): string =>
   `WITH kept AS (

@@ -1,4 +1,4 @@
-// The tables that we add to those of the sign-in library; it creates them with its own, on both stores.
+// The tables that we add to those of the sign-in library; it creates them with its own, in both stores.
 const text = { type: "string", required: true, input: false } as const;
 const optional = { type: "string", required: false, input: false } as const;
 const whole = { type: "number", required: true, bigint: true, input: false } as const;
@@ -10,7 +10,7 @@ export const peopleSchema = {
   },
   membership: {
     fields: {
-      /** Organization and person in one, so that nobody is twice in one organization. */
+      /** Organization and person combined, so that nobody is in an organization twice. */
       place: { ...text, unique: true },
       organizationId: { ...text, index: true },
       personId: { ...text, index: true },
@@ -21,7 +21,7 @@ export const peopleSchema = {
   },
   invitation: {
     fields: {
-      /** SHA-256 of the token; the token itself is in the link only. */
+      /** SHA-256 of the token; only the link contains the token itself. */
       digest: { ...text, unique: true },
       organizationId: { ...optional, index: true },
       email: text,
@@ -32,7 +32,7 @@ export const peopleSchema = {
       state: text,
     },
   },
-  /** Answers to forms, by their Idempotency-Key, without secrets; null while the first one runs. */
+  /** Responses to forms by Idempotency-Key, without secrets; null while the first one runs. */
   rememberedAnswer: {
     fields: {
       place: { ...text, unique: true },
@@ -46,7 +46,7 @@ export const peopleSchema = {
   },
   usageView: {
     fields: {
-      /** Organization, person and name in one: a name means one view. */
+      /** Organization, person and name combined: a name identifies one view. */
       place: { ...text, unique: true },
       organizationId: { ...text, index: true },
       personId: { ...text, index: true },

@@ -1,5 +1,6 @@
-// The sign-in library, wrapped: with `companies.ts` and `library-call.ts` the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
-// sessions, passkeys, one-time codes and company sign-in; organizations and roles are ours, beside the ledger.
+// The sign-in library, wrapped: only this file, `companies.ts` and `library-call.ts` import better-auth
+// (docs/decisions/0009-sign-in.md). It handles passwords, sessions, passkeys, one-time codes and company
+// sign-in; organizations and roles are ours, next to the ledger.
 import { passkey } from "@better-auth/passkey";
 import { createOTP } from "@better-auth/utils/otp";
 import { betterAuth, type BetterAuthOptions } from "better-auth";
@@ -20,11 +21,13 @@ import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 
 const DAY_S = 86_400;
 const SESSION_S = 7 * DAY_S;
-/** Of one person; who signs in once more ends the oldest. */
+/** The limit per person; another sign-in ends the oldest. */
 export const SESSIONS_MAX = 50;
-/** Of one person. */
+/** The limit per person. */
 const PASSKEYS_MAX = 20;
-/** Our own header: what the socket says, set by `handle`; whatever a caller sends under this name is overwritten. */
+/**
+ * Our own header with the socket's address, set by `handle`; a caller's header of this name is overwritten.
+ */
 export const ADDRESS_HEADER = "x-tollgate-address";
 
 const PREFIXES: Record<string, string> = {
@@ -35,27 +38,30 @@ const PREFIXES: Record<string, string> = {
   passkey: "pky",
 };
 
-/** What is kept of a password, and whether one that is tried is it. */
+/** Hashes passwords, and verifies one against its stored hash. */
 export interface Passwords {
   hash(password: string): Promise<string>;
   verify(tried: { hash: string; password: string }): Promise<boolean>;
 }
 
-/** scrypt: a tenth of a second of a whole processor each, so that a stolen store is not worth guessing at. */
+/**
+ * scrypt: each call takes a tenth of a second of a full core, so that guessing at a stolen store does not
+ * pay.
+ */
 const SCRYPT: Passwords = { hash: hashPassword, verify: verifyPassword };
 
 export interface SignInOptions {
   store: PeopleStore;
   secret: string;
-  /** Where people reach the dashboard: origin of links, cookies and passkeys. */
+  /** The URL of the dashboard: origin of links, cookies and passkeys. */
   url: string;
   /** Every origin that may send changes. */
   origins: string[];
   oidc: OidcProvider[];
   signInsPerMinute: number;
-  /** That of the store: how old a session is, is the same at all gateways. */
+  /** The store's clock: all gateways agree on a session's age. */
   clock: Clock;
-  /** scrypt where this is left out. */
+  /** Default: scrypt. */
   passwords?: Passwords | undefined;
 }
 
@@ -73,7 +79,7 @@ function busy(): Error {
   return new APIError("TOO_MANY_REQUESTS", { message: refusal.message });
 }
 
-/** Opens the library over its store, with its tables made or brought up to date. */
+/** Opens the library over its store, and creates or migrates its tables. */
 export async function openSignIn(options: SignInOptions) {
   const limiter = new ConcurrencyLimiter(2, 64, busy);
   const passwords = options.passwords ?? SCRYPT;
@@ -103,7 +109,7 @@ export async function openSignIn(options: SignInOptions) {
     ],
     emailAndPassword: {
       enabled: true,
-      // Accounts come from the first-run link and from invitations only.
+      // Accounts are created only through the first-run link and invitations.
       disableSignUp: true,
       minPasswordLength: 10,
       maxPasswordLength: 128,
@@ -129,7 +135,10 @@ export async function openSignIn(options: SignInOptions) {
   return { auth, context, records: context.adapter, internal: context.internalAdapter, clock };
 }
 
-/** The host that passkeys belong to: browsers take a name, never a bare address; for loopback that is `localhost`. */
+/**
+ * The host that passkeys belong to. Browsers accept a name, never a bare address; for loopback it is
+ * `localhost`.
+ */
 export function passkeyHost(url: string): string | null {
   const { hostname } = new URL(url);
   if (hostname === "127.0.0.1" || hostname === "[::1]") return "localhost";
@@ -146,7 +155,7 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute, cloc
     database: libraryDatabase(store.transactions, store.locking === "" ? "sqlite" : "postgres"),
     trustedOrigins: origins,
     telemetry: { enabled: false },
-    // Where a company's sign-in ends that cannot be told whose it is: with `error` in the query.
+    // Where a company sign-in ends if it cannot be assigned to a person: with `error` in the query.
     onAPIError: { errorURL: "/sign-in" },
     logger: { disabled: true },
     databaseHooks: {
@@ -169,9 +178,10 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute, cloc
         },
       },
     },
-    // Freshness is ours to judge (`fresh.ts`): the library would, by this machine's own clock.
+    // We judge freshness ourselves (`fresh.ts`): the library would use this machine's clock.
     session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: 0, cookieCache: { enabled: false } },
-    // Whoever made an account of an unproven address has nothing of it any more, once somebody proves it (`account.create` above).
+    // Once somebody proves the address, whoever created the account without proof keeps nothing of it
+    // (`account.create` above).
     account: {
       accountLinking: { enabled: true, trustedProviders: [], requireLocalEmailVerified: false },
     },
@@ -188,10 +198,11 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute, cloc
       },
     },
     advanced: {
-      // A name with `__Host-` is only taken over https, for this host, for all paths (hardening.md S25).
+      // Browsers accept a name with `__Host-` only over https, for this host and all paths (hardening.md
+      // S25).
       cookiePrefix: secure ? "__Host-tollgate" : "tollgate",
       useSecureCookies: false,
-      // Said, because the library drops these checks by itself where NODE_ENV is "test".
+      // Set explicitly, because the library skips these checks if NODE_ENV is "test".
       disableCSRFCheck: false,
       disableOriginCheck: false,
       defaultCookieAttributes: { secure, httpOnly: true, sameSite: "lax" as const, path: "/" },
@@ -207,12 +218,13 @@ const VERIFY_CODE = "/two-factor/verify-totp";
 const VERIFY_FACTOR = [VERIFY_CODE, "/two-factor/verify-backup-code"];
 export const ADD_PASSKEY = ["/passkey/generate-register-options", "/passkey/verify-registration"];
 const CODE_STEP_MS = 30_000;
-/** The library takes the codes of the step before and after, too. */
+/** The library also accepts the codes of the previous and next step. */
 const CODE_STEPS = [-1, 0, 1];
 
 /**
- * A code of an authenticator app opens something once, at whichever gateway (RFC 6238 §5.2): its step is reserved in the
- * store before the library looks at the code. Every other refusal is the library's, with its count of tries.
+ * Makes a code of an authenticator app work once, across gateways (RFC 6238 §5.2): its step is reserved in
+ * the store before the library checks the code. All other refusals, with their counts of tries, are the
+ * library's.
  */
 const codeWorksOnce = createAuthMiddleware(async (ctx) => {
   const { internalAdapter: internal, adapter, secret, secretConfig } = ctx.context;
@@ -243,7 +255,7 @@ const codeWorksOnce = createAuthMiddleware(async (ctx) => {
   }
 });
 
-/** Ends sessions beyond those that a person may have, and with them what has expired long ago. */
+/** Deletes the sessions beyond a person's limit, and with them those that expired long ago. */
 const OLDEST_SESSIONS = `DELETE FROM session WHERE "userId" = ?1 AND id NOT IN (
   SELECT id FROM session WHERE "userId" = ?1 ORDER BY "createdAt" DESC, id DESC LIMIT ${SESSIONS_MAX})`;
 

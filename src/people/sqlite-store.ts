@@ -1,5 +1,5 @@
-// People in a file of their own, on one connection: while a change is open nothing else runs on it, and what waits is a moment
-// late. Lines of the audit log wait in the file's outbox.
+// People in a file of their own, on one connection: while a change is open, all other statements wait for a
+// moment. Audit lines wait in the file's outbox.
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { openedFrom, privateFile } from "../store/private-file.ts";
 import { closeSqlite } from "../store/sqlite-connection.ts";
@@ -10,10 +10,10 @@ import { AuditOutbox } from "./outbox.ts";
 import type { PeopleStore } from "./store.ts";
 import { type Connections, type Ran, type Transaction, PeopleTransactions } from "./transactions.ts";
 
-/** The first one is for the others: a connection that closes meanwhile holds the file for a moment. */
+/** The first one must apply to the others: a connection that is closing may hold the file for a moment. */
 const PRAGMAS = ["busy_timeout = 2000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"];
 
-/** Opens it, or makes it. Throws what SQLite throws. */
+/** Opens or creates the file. Throws SQLite's errors. */
 export function openPeopleFile(path: string): PeopleStore {
   privateFile(path);
   const database = openedFrom(path, () => {
@@ -71,7 +71,7 @@ function connectionsOn(database: Database): Connections {
 
 const transactionOn = (database: Database, leave: () => void): Transaction => ({
   async run(text, values) {
-    // A full disk ends the transaction by itself: what came after it would be kept without what was before.
+    // A full disk ends the transaction: later statements would be kept without the earlier ones.
     if (!database.inTransaction) throw new Error("the transaction of this change was rolled back");
     return runOn(database, text, values);
   },
@@ -102,7 +102,7 @@ function runOn(database: Database, text: string, values: readonly unknown[]): Ra
   return { rows: [], changes: statement.run(...bound).changes };
 }
 
-/** Where there is no room for it the log stays beside its file, and whoever opens that next reads both. */
+/** If there is no room, the log stays next to the file, and the next open reads both. */
 function foldLog(database: Database): void {
   try {
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -111,7 +111,7 @@ function foldLog(database: Database): void {
   }
 }
 
-/** On a full disk, or where the file may not be written: it is asked to keep the number that it has. */
+/** Detects a full disk or an unwritable file, by writing back a value that is already there. */
 async function takesNoWrites(transactions: PeopleTransactions): Promise<boolean> {
   try {
     const [row] = (await transactions.read("PRAGMA user_version", [])).rows;

@@ -1,11 +1,14 @@
-// A session stands on what it was opened with: the password that was shown, the passkey, the second factor. Each is looked at
-// once more when the session is there, because a new password, an address that somebody proved or an operator may have ended it
-// since it was read: those end what opens sessions first and sessions last, so that one of the two sees the other.
+// A session stands on the credentials that opened it: the password, the passkey, the second factor. Each is
+// read once more when the session exists, because a new password, a proven address or an operator may have
+// ended it since. Those delete credentials first and sessions last, so one of the two sees the other.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { insideCall, type LibraryCall, markOfPassword } from "./library-call.ts";
 import type { SignIn } from "./sign-in.ts";
 
-/** Runs one call of the library. Throws what it refused inside, and where what opened its session does not stand any more. */
+/**
+ * Runs one call of the library. Throws a refusal raised inside, and throws if the credentials of a new
+ * session no longer stand.
+ */
 export async function standing<T>(
   on: SignIn,
   work: () => Promise<T>,

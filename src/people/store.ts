@@ -1,5 +1,6 @@
-// Where people are kept: a SQLite file of its own in the data directory, or a schema of its own in PostgreSQL. Not the
-// ledger's file: the sign-in library holds transactions open across awaits, and a second writer would block the loop.
+// Where people are stored: a SQLite file of its own in the data directory, or a schema of its own in
+// PostgreSQL. Not the ledger's file: the sign-in library holds transactions open across awaits, and a second
+// writer would block the event loop.
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { createHmac } from "node:crypto";
@@ -13,25 +14,28 @@ export const PEOPLE_SCHEMA = "people";
 export const peopleFile = (dataDir: string): string => join(dataDir, PEOPLE_FILE);
 
 export interface PeopleStore {
-  /** What the sign-in library makes its tables on. */
+  /** Where the sign-in library creates its tables. */
   database: Database | import("pg").Pool;
   /** Everything else of the library, and all of ours. */
   transactions: PeopleTransactions;
-  /** One statement of ours, all or nothing; how many rows it changed. Parameters are written `?1`. */
+  /**
+   * Runs one statement of ours, all or nothing; returns the number of changed rows. Parameters are written
+   * `?1`.
+   */
   change(text: string, ...values: (string | number)[]): Promise<number>;
-  /** Rows of one statement of ours, by their columns. Parameters are written `?1`. */
+  /** The rows of one statement of ours, by column name. Parameters are written `?1`. */
   rows(text: string, ...values: (string | number)[]): Promise<Record<string, unknown>[]>;
-  /** A line of the audit log, inside the transaction of what it tells of. */
+  /** Writes an audit line, in the transaction of its change. */
   line(note: AuditNote, atMs: number): Promise<void>;
-  /** Where lines wait that are not in the log yet; null where they are written into it. */
+  /** Where lines wait that are not in the log yet; null if they are written into it directly. */
   outbox: AuditOutbox | null;
-  /** `FOR UPDATE` where several processes write at once; nothing in a file that one process has for itself. */
+  /** `FOR UPDATE` if several processes write at once; empty for a file that one process has to itself. */
   locking: "" | "FOR UPDATE";
   /** Runs the work while no other process of this store runs its own. */
   alone<T>(work: () => Promise<T>): Promise<T>;
-  /** Connections that the database has ended or lost, so far. */
+  /** The number of connections ended or lost by the database so far. */
   losses(): number;
-  /** Whether the database cannot be asked right now, or takes no writes. */
+  /** True if the database is unreachable right now, or accepts no writes. */
   away(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -43,8 +47,8 @@ export interface PeoplePlace {
 }
 
 /**
- * The secret that signs cookies, drawn from the data key: random, private to the data directory, and the same for every
- * gateway of a store, which is refused at start with another data key.
+ * The secret that signs cookies, derived from the data key: random, private to the data directory, and the
+ * same for every gateway of a store, since a gateway with another data key is refused at start.
  */
 export const sessionSecret = (dataKey: Uint8Array): string =>
   createHmac("sha256", dataKey).update("session secret of people").digest("base64url");

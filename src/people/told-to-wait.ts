@@ -1,14 +1,16 @@
-// Who was told by the sign-in library that there were too many tries is told so again until then, without its being asked: it
-// looks into its store for each, on the thread that serves everybody's requests.
+// Repeats the sign-in library's "too many tries" until it ends, without asking the library: each question
+// would read its store on the thread that serves everybody's requests.
 import { networkOf } from "../lib/networks.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Visitor } from "./people.ts";
 
-/** Networks and paths; beyond them the one that was told first is asked about again. */
+/**
+ * The most networks and paths remembered; beyond it the oldest entry is dropped and asks the library again.
+ */
 const KEPT = 10_000;
 
-/** By address and path, in memory, bounded: who is forgotten asks the library again. */
+/** By network and path, in memory, bounded: a dropped entry asks the library again. */
 export class ToldToWait {
   /** By the monotonic clock. */
   private readonly untilMs = new Map<string, number>();
@@ -23,7 +25,10 @@ export class ToldToWait {
     this.untilMs.delete(place);
   }
 
-  /** The library has refused: what to throw; `seconds` as it says them, null where it was for another reason. */
+  /**
+   * Records the library's refusal and returns the error to throw; `seconds` as the library states them, null
+   * if it refused for another reason.
+   */
   told({ address }: Visitor, path: string, seconds: string | null): Refusal {
     const waitMs = Number(seconds ?? "1") * 1000;
     if (seconds !== null && waitMs > 0) {

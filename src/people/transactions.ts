@@ -1,11 +1,12 @@
-// What somebody changes of people and its line of the audit log are one transaction, whoever writes: our own statements, or the
-// sign-in library in the middle of a call (docs/decisions/0087-lines-about-people-are-one-with-their-change.md). It begins at the first write,
-// behind every password that is hashed and every company that is asked, since one runs at a time.
+// A change of people and its audit line form one transaction, whether our own statements write or the sign-in
+// library does in the middle of a call (docs/decisions/0087-lines-about-people-are-one-with-their-change.md).
+// It begins at the first write, after any password is hashed and any company is asked, because only one runs
+// at a time.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface Ran {
   rows: Record<string, unknown>[];
-  /** Of a statement that returns no rows. */
+  /** For a statement that returns no rows. */
   changes: number;
 }
 
@@ -17,19 +18,25 @@ export interface Transaction {
 
 /** How a store runs statements. */
 export interface Connections {
-  /** A statement by itself; `own`: the transaction of whoever asks, should it begin while this waits for another one. */
+  /**
+   * Runs a single statement; `own` is the caller's transaction, in case it begins while this statement waits
+   * for another one.
+   */
   once(text: string, values: readonly unknown[], own: () => Promise<Transaction> | null): Promise<Ran>;
-  /** One at a time, in the whole store. */
+  /** One at a time in the whole store. */
   begin(): Promise<Transaction>;
 }
 
-/** One change: its transaction, once something is written. */
+/** One change: its transaction begins with the first write. */
 class Change {
   private beginning: Promise<Transaction> | null = null;
-  /** Of the library alone, before anything else is written: what it verifies is spent, whatever comes of the change. */
+  /**
+   * A transaction of the library before anything else is written: verifications are consumed, whatever the
+   * outcome of the change.
+   */
   apart: Transaction | null = null;
   private over = false;
-  /** Why it could not begin: the library makes a failure of its own of it. */
+  /** Why it could not begin; the library would turn it into an error of its own. */
   private failure: unknown = null;
 
   constructor(private readonly on: Connections) {}
@@ -46,7 +53,7 @@ class Change {
     return this.begun ?? (this.beginning = this.opened());
   }
 
-  /** What is to be told of a change that failed. */
+  /** The error to report for a failed change. */
   causeOf(error: unknown): unknown {
     return this.failure ?? error;
   }
@@ -62,7 +69,7 @@ class Change {
 
   async end(how: "commit" | "rollback"): Promise<void> {
     this.over = true;
-    const begun = await this.beginning?.catch(() => null); // whoever wrote was told
+    const begun = await this.beginning?.catch(() => null); // the writer has received the error
     await begun?.[how]();
   }
 }
@@ -73,7 +80,10 @@ export class PeopleTransactions {
 
   constructor(private readonly on: Connections) {}
 
-  /** All that `work` writes comes together or, when it throws, not at all; inside of another one it is a part of that. */
+  /**
+   * Everything that `work` writes is committed together or, if it throws, not at all; inside another change
+   * it becomes part of it.
+   */
   async together<T>(work: () => Promise<T>): Promise<T> {
     if (this.current !== null) return await work();
     const change = new Change(this.on);
@@ -81,19 +91,19 @@ export class PeopleTransactions {
     try {
       result = await this.changes.run(change, work);
     } catch (error) {
-      await change.end("rollback").catch(() => {}); // the connection is gone with its transaction
+      await change.end("rollback").catch(() => {}); // a lost connection has already ended its transaction
       throw change.causeOf(error);
     }
     await change.end("commit");
     return result;
   }
 
-  /** Inside of a change that has not ended. */
+  /** True inside a change that has not ended. */
   get isInside(): boolean {
     return this.current !== null;
   }
 
-  /** From here on, inside of `together`, what is read stays as it is: no other change runs until this one ends. */
+  /** Inside `together`, makes reads stable from here on: no other change runs until this one ends. */
   async begin(): Promise<void> {
     await this.current?.begin();
   }
@@ -112,8 +122,9 @@ export class PeopleTransactions {
   }
 
   /**
-   * A transaction of the library: a part of the change that runs. `spends`: it begins with what the library verifies; before
-   * anything else is written that is a transaction by itself, since a company may be asked behind it.
+   * Begins a transaction of the library as part of the current change. `spends`: it begins with a
+   * verification; before anything else is written, that is a separate transaction, since a company may be
+   * asked afterwards.
    */
   async nested(spends: boolean): Promise<Transaction> {
     const change = this.current;

@@ -1,14 +1,15 @@
-// Named views of Usage: what somebody shows of an organization's usage under a name of their own. Nobody else sees them.
+// Named views of Usage: settings of an organization's Usage page that a person saved under a name. Nobody
+// else sees them.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { People, UsageView } from "./people.ts";
 import type { UsageViewRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
 
 const MODEL = "usageView";
-/** Of one person in one organization. */
+/** The limit per person and organization. */
 const AT_MOST = 50;
 
-/** Names are unique to a person in an organization: keeping one under a name that is there replaces it. */
+/** Names are unique per person and organization: saving under an existing name replaces the view. */
 export function usageViews({
   records,
 }: Pick<SignIn, "records">): Pick<People, "usageViews" | "keepUsageView" | "removeUsageView"> {
@@ -40,7 +41,7 @@ export function usageViews({
       try {
         return viewOf(await records.create<Record<string, unknown>, UsageViewRow>({ model: MODEL, data }));
       } catch (error) {
-        // Named so at the same moment by another click; any other failure is its own.
+        // Saved at the same moment by another click; any other error is rethrown.
         const taken = await replace();
         if (taken === null) throw error;
         return viewOf(taken);

@@ -1,4 +1,4 @@
-// A change of people and its line in the audit log, as one.
+// Commits a change of people and its audit line together.
 import type { Clock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import type { AuditOutbox } from "./outbox.ts";
@@ -8,7 +8,7 @@ import type { PeopleStore } from "./store.ts";
 interface WrittenOn {
   store: Pick<PeopleStore, "line" | "outbox" | "transactions">;
   clock: Pick<Clock, "nowMs">;
-  /** Carries what waits into the log. Where that fails it waits on: the change is made. */
+  /** Carries the waiting lines into the log. If that fails they keep waiting: the change is committed. */
   carry(this: void, outbox: AuditOutbox): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export const withLines = ({ store, clock, carry }: WrittenOn): Pick<People, "wri
       told = true;
       return changed;
     });
-    if (!told || store.transactions.isInside) return made; // whoever is around it commits
+    if (!told || store.transactions.isInside) return made; // the enclosing change commits
     crashPoint("person_committed");
     if (store.outbox !== null) await carry(store.outbox);
     return made;

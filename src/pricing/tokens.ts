@@ -98,6 +98,6 @@ const limitsOf = ({ organizationId, lane }: CountingFor): Pick<CountLimits, "org
 const tooMuchToCount = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    `${WAITING_BYTES_PER_ORGANIZATION / 1024 / 1024} MB of this organization's prompts are being counted already, because only an exact count could admit them. Send long prompts one after the other, or wait as long as Retry-After says.`,
+    `${WAITING_BYTES_PER_ORGANIZATION / 1024 / 1024} MB of this organization's prompts are already waiting to be counted, because only an exact count could admit them. Send long prompts one at a time, or wait as long as Retry-After says.`,
     { retryAfterMs: 2_000 },
   );

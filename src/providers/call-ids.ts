@@ -1,20 +1,20 @@
-// Names and ids of tool calls as the vendor takes them: letters, digits, `_` and `-`, and each id once. Other upstreams,
-// from which a conversation may come, are freer.
+// Names and ids of tool calls as the vendor accepts them: letters, digits, `_` and `-`, and each id once. A
+// conversation may come from another upstream that is less strict.
 import { createHash } from "node:crypto";
 
 const PLAIN = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The name with `_` in the place of every other sign, 64 at most; one that is plain stays the very same. */
+/** Returns the name with every other character replaced by `_`, cut to 64. A plain name is returned unchanged. */
 export const plainName = (name: string): string =>
   PLAIN.test(name) ? name : name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
 
 /** The ids of one conversation. */
 export class CallIds {
-  /** How often each was asked for. */
+  /** How often each id was requested. */
   private readonly asked = new Map<string, number>();
   private readonly used = new Set<string>();
 
-  /** An id that no call before had; the same conversation gives the same ids. */
+  /** Returns an id that no earlier call has. The same conversation always gives the same ids. */
   next(id: string): string {
     const plain = PLAIN.test(id) ? id : hashed(id);
     let times = this.asked.get(plain) ?? 0;

@@ -1,4 +1,5 @@
-// More calls of tools in one answer than any model makes: broken, whichever shape they come in, and told before they are kept.
+// More tool calls in one answer than any model makes: the answer is broken in every shape, and rejected before the
+// calls are kept.
 import { expect, test } from "bun:test";
 import type { AnswerReader } from "./codec.ts";
 import { ClaudeReader } from "./anthropic/reader.ts";

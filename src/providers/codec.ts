@@ -1,123 +1,133 @@
-// What one wire shape knows, and nothing else: how a call is printed, proven and read. The call itself — one HTTP request,
-// its connect probe, timers, bounds, and what proves that nothing ran — is `http/`, the same for all (wire.md §8).
+// What one wire shape knows, and nothing else: how a call is printed, authenticated and read. The call itself (one
+// HTTP request, its connect probe, timers, bounds, and the proof that nothing ran) is in `http/`, the same for all
+// shapes (wire.md §8).
 import type { NativeShape } from "../domain/native-body.ts";
 import type { JsonObject } from "../domain/read-value.ts";
 import type { OptionalField } from "../domain/request-fields.ts";
 import type { Failure, FailureCause } from "./failure.ts";
 import type { CallDraft, CountCall, OutgoingBody, Part, ProviderCall } from "./provider.ts";
 
-/** A request of ours as it stands before anything proves whose it is. */
+/** One of our requests before it is authenticated. */
 export interface Outgoing {
   url: string;
   method: "POST" | "GET";
   headers: Record<string, string>;
-  /** Exactly what is sent; none of a probe. */
+  /** Exactly what is sent; absent for a probe. */
   body?: string;
 }
 
 /**
- * Headers that prove whose call this is, made over the request as it goes out: a key, a token that is renewed when it is
- * due, a signature of the body. What they hold is taken out of every word that is kept. Nothing was sent when it throws
- * a `Failure`, whatever that says of itself.
+ * Returns the headers that authenticate a call, made from the request as it is sent: a key, a token that is renewed
+ * when due, a signature of the body. Their values are redacted from every word that is kept. If it throws a
+ * `Failure`, nothing was sent, whatever that `Failure` says.
  */
 export interface Authorize {
   (outgoing: Outgoing, signal: AbortSignal): Record<string, string> | Promise<Record<string, string>>;
-  /** The upstream did not take it: 401. */
+  /** Called when the upstream rejected the headers with 401. */
   refused?(): void;
 }
 
 export interface Codec<Event> {
-  /** Optional fields of a caller that this upstream can be told. */
+  /** The optional request fields that this upstream supports. */
   readonly fields: readonly OptionalField[];
-  /** Upper end of its temperature, where that is not 2. */
+  /** The upper end of its temperature range, if that is not 2. */
   readonly temperatureMax?: number;
-  /** It takes files: PDFs, inline. */
+  /** True if it accepts files: PDFs, inline. */
   readonly files?: boolean;
-  /** Shapes in which a caller's body goes through as it is; `prepare` says of each body whether it does. */
+  /** The shapes in which a caller's body can pass through unchanged; `prepare` says for each body whether it does. */
   readonly speaks?: readonly NativeShape[];
-  /** The header of a reply that names its request, for records. */
+  /** The response header with the upstream's request id, for records. */
   readonly idHeader: string;
-  /** The body of a call, of validated fields only; what it prints is what is priced. */
+  /** Builds the body of a call from validated fields only; what it prints is what is priced. */
   prepare(draft: CallDraft): OutgoingBody;
-  /** Where a call goes, below the base URL, and the headers of its shape, made for it: others join them. The body is `call.body`. */
+  /**
+   * Returns the path of a call below the base URL, and the headers of its shape. Other headers are added to them. The
+   * body is `call.body`.
+   */
   target(call: ProviderCall): { path: string; headers: Record<string, string> };
-  /** Where a prompt is counted for nothing: the address of such a call, and its answer, null for what is none. */
+  /** How a prompt is counted free of charge: where the call goes, and its answer, or null if that is not a count. */
   readonly counting?: {
     target(call: CountCall): { path: string; headers: Record<string, string> };
     read(text: string): number | null;
   };
   readonly authorize: Authorize;
-  /** Splits one reply into events. */
+  /** Returns a splitter of one response into events. */
   framing(): Framing<Event>;
-  /** Reads one answer, whole or as a stream of events. */
+  /** Returns a reader of one answer, whole or streamed. */
   reader(call: ProviderCall): AnswerReader<Event>;
-  /** What a whole answer beyond all bounds means where the caller asked for that much; else the upstream is unwell. */
+  /**
+   * Returns the failure for a whole answer that exceeds all bounds because the caller asked for that much; null (or
+   * no such method) blames the upstream.
+   */
   tooLarge?(call: ProviderCall): Failure | null;
-  /** What the body of a refusing reply says; never throws. */
+  /** Reads the body of an error response; never throws. */
   readError(text: string): UpstreamError;
 }
 
 export interface Framing<Event> {
   /**
-   * The events that ended in these bytes. Throws `Failure` for what is none, or has no end; what ended before it in the
-   * same bytes is given out first. Bounded in what it keeps.
+   * Returns the events that these bytes complete. Throws `Failure` for a malformed or endless event; events that end
+   * before it in the same bytes are returned first. What it keeps is bounded.
    */
   push(bytes: Uint8Array): Event[];
-  /** At the end of the bytes: the event that is whole but for what should have ended it. */
+  /** Called at the end of the bytes: returns the last event if only its terminator is missing. */
   rest?(): Event[];
 }
 
 export interface AnswerReader<Event> {
-  /** The upstream's own id of the answer, once it said one. */
+  /** The upstream's id of the answer; null until it has sent one. */
   readonly id: string | null;
   /**
-   * The model has put something out, be it nothing that is handed over: a sealed thought, a block that has begun, output tokens
-   * that were told. An error behind it proves nothing (money.md §2).
+   * True once the model has produced anything, even if nothing of it is handed over: a sealed thought, the start of a
+   * block, reported output tokens. An error after that proves nothing (money.md §2).
    */
   readonly began: boolean;
-  /** Every choice that was asked for has had its finish. */
+  /** True once every requested choice has finished. */
   readonly complete: boolean;
-  /** One of several choices has had its finish. */
+  /** True once one of several choices has finished. */
   readonly partly?: boolean;
-  /** What it reads is handed over at the end: meanwhile each event says that the model is at work. */
+  /** True if what it reads is handed over only at the end; until then each event shows that the model is working. */
   readonly holdsBack?: boolean;
-  /** The upstream has told its usage, be it for the first time. */
+  /** True once the upstream has reported usage, complete or not. */
   readonly usageTold: boolean;
-  /** Of a whole answer in vectors (`Answer`). */
+  /** The vectors of a whole answer (`Answer`). */
   readonly vectors?: readonly string[];
   /**
-   * Appends what one event says, in order; usage each time it is told, as the figures of the whole answer so far. Finishes
-   * wait for `close`. Throws `Failure` for what cannot be read; parts before it count as delivered.
+   * Appends the parts of one event, in order; usage each time it is reported, as the figures of the whole answer so
+   * far. Finishes wait for `close`. Throws `Failure` for what cannot be read; parts before it count as delivered.
    */
   event(event: Event, parts: Part[]): EventEnd;
-  /** Appends what a whole body with status 200 says. Throws `Failure` where it is none, or holds an error. */
+  /** Appends the parts of a whole body with status 200. Throws `Failure` if it is not an answer, or holds an error. */
   whole(text: string, parts: Part[]): void;
-  /** The event that was read last, of a reader whose events go on as they come. */
+  /** The event that was read last, for a reader whose events are passed on as they come. */
   readonly lastEvent?: JsonObject;
-  /** An event as it goes on to who asked in this shape: with a mark on what must come back here alone. */
+  /** Returns an event as it is passed on to a caller of this shape: what must come back to this provider only is marked. */
   passOn?(text: string): string;
-  /** The whole body that was read, as it goes on to who asked in this shape: marked like its events. */
+  /** Returns the whole body as it is passed on to a caller of this shape, marked like its events. */
   told?(): JsonObject;
-  /** Appends what stands at the end of a complete answer: citations and finishes. Throws `Failure` for a broken one. */
+  /** Appends what ends a complete answer: citations and finishes. Throws `Failure` for a broken answer. */
   close(parts: Part[]): void;
 }
 
-/** `done`: nothing of this answer follows. An error: the upstream told one inside its stream. Null: go on. */
+/** `done`: nothing of this answer follows. An error: the upstream reported one inside its stream. Null: continue. */
 export type EventEnd = "done" | UpstreamError | null;
 
-/** An error as the upstream told it; every vendor's words are brought here before anything is concluded from them. */
+/**
+ * An error as the upstream reported it. Every vendor's wording is converted to this before anything is concluded from
+ * it.
+ */
 export interface UpstreamError {
-  /** The HTTP status that it names itself, inside a stream; 0 = none. */
+  /** The HTTP status that the error itself names, inside a stream; 0 = none. */
   status: number;
-  /** Its own words for the kind of error, joined. */
+  /** The upstream's own codes for the kind of error, joined. */
   code: string;
   message: string;
-  /** The field of the request that it names, by the caller's name for it (wire.md §1.1); null = none. */
+  /** The request field that it names, by the caller's name for it (wire.md §1.1); null = none. */
   param: string | null;
-  /** The place of it in the body that was sent, in the vendor's own words, where these are others. */
+  /** Its place in the body that was sent, in the vendor's own words, if they differ. */
   place?: string;
-  /** When it says to come back; headers say it for all shapes. */
+  /** The delay before a retry that the error itself names; headers are read for all shapes alike. */
   retryAfterMs: number | null;
-  /** What it means, where status and words that all shapes share do not tell (money.md §2: this may be proof). */
+  /** The cause, if the status and the wording that all shapes share do not tell it (money.md §2: this may be proof). */
   cause?: FailureCause;
 }

@@ -1,5 +1,6 @@
-// A provider's own state beside a call, as the client brought it back (wire.md §8.4): each reads what stands under its name.
+// A provider's own state beside a call, as the client sent it back (wire.md §8.4): each provider reads what is under
+// its name.
 
-/** Undefined where nothing of that name came back. */
+/** Returns undefined if nothing came back under that name. */
 export const extraOf = (extra: Record<string, unknown> | undefined, family: string): unknown =>
   extra !== undefined && Object.hasOwn(extra, family) ? extra[family] : undefined;

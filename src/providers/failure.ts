@@ -6,40 +6,40 @@ import type { ContextFigures } from "./http/context-figures.ts";
 export type FailureCause =
   | "connect" // DNS, TCP or TLS failed before any request byte was written
   | "connect_timeout"
-  | "shortage" // this machine had no descriptor, port or memory for a connection: nobody's failure but ours
+  | "shortage" // this machine had no descriptor, port or memory for a connection: our failure alone
   | "rate_limited" // 429, and throttling by other names
   | "unavailable" // 503, 529
-  | "context_length" // 400 that speaks of the context window
+  | "context_length" // 400 about the context window
   | "content_filter" // 400 or 403 for policy
   | "rejected" // other 4xx except 408 and 424
-  | "account" // 401, and a 403 that speaks of it: our key or our rights there
-  | "quota" // our account there has no credit or quota left: 402, and 429 that says so
+  | "account" // 401, and a 403 about it: our key or our rights there
+  | "quota" // our account there has no credit or quota left: 402, and a 429 that says so
   | "server" // 500, 502, 504, 408, 424
   | "timeout" // no first part, or idle
-  | "deadline" // the time for all of it was over while the upstream spoke
-  | "no_answer" // the model ended without one, or with fewer choices than were asked for: what it was asked decides that
+  | "deadline" // the time for the whole call ran out while the upstream was answering
+  | "no_answer" // the model ended without an answer, or with fewer choices than requested: the request decides that
   | "broken" // socket lost, 3xx, not the promised format, error inside a 200, no finish
   | "aborted" // we gave up: the caller left or the hold ended
   | "stopped"; // we gave up: this gateway stops
 
-/** What the upstream told with its failure. */
+/** What the upstream said in its error response. */
 export interface UpstreamReply {
   status?: number;
   retryAfterMs?: number;
   id?: string | null;
-  /** Its own words, redacted, one short line: for records and operators, never for a caller's answer. */
+  /** Its own words, redacted, in one short line: for records and operators, never for a caller's answer. */
   words?: string;
-  /** The request's field that it names, as it writes it. */
+  /** The request field that it names, as the upstream writes it. */
   param?: string;
-  /** The place in the body that it names, where that says more. */
+  /** The place in the body that it names, if that says more. */
   place?: string;
-  /** Of a prompt that it refused as too long. */
+  /** The figures of a prompt that was rejected as too long. */
   context?: ContextFigures;
-  /** It does not know the field at all, rather than dislike its value. */
+  /** True if it does not know the field at all, rather than rejects its value. */
   unknownField?: boolean;
 }
 
-/** `upstream`: what the provider itself said, as far as there was a reply. */
+/** A failed provider call. `upstream` is what the provider itself said, if it responded. */
 export class Failure extends Error {
   constructor(
     readonly reason: FailureCause,
@@ -52,7 +52,10 @@ export class Failure extends Error {
   }
 }
 
-/** No connection, for `code`: the upstream's failure, unless it was this machine that had nothing left for one. */
+/**
+ * Returns the failure for error `code` of a connection: the upstream's, unless this machine had no resources left for
+ * one.
+ */
 export function noConnection(code: string): Failure {
   const want = wantBehind(code);
   return want === null

@@ -1,13 +1,13 @@
-// A vendor's word for the end of an answer → ours (wire.md §8.2): a table for each shape. A word that nobody knows is `stop`; what
-// a model or its vendor failed with is no end of an answer.
-// Where it was the model, what it was asked may be why: that is held against no route.
+// Maps a vendor's finish reason to ours (wire.md §8.2), with a table for each shape. An unknown word is `stop`. A
+// word for a failure of the model or its vendor is no finish: it throws. If the model failed, the request may be the
+// reason, so no route is blamed.
 import { Failure } from "./failure.ts";
 import type { FinishReason } from "./provider.ts";
 
-/** Words, with blanks between them. `failed`: the vendor; `no_answer`: the model. */
+/** Words separated by blanks. `failed`: the vendor failed; `no_answer`: the model did. */
 type FinishWords = Partial<Record<Exclude<FinishReason, "stop"> | "failed" | "no_answer", string>>;
 
-/** What reads a word; it throws `Failure` for one that means that the model failed. */
+/** Returns a reader of such words; it throws `Failure` for a word that means a failure. */
 export function finishReader(words: FinishWords): (word: string) => FinishReason {
   const meanings = new Map<string, keyof FinishWords>();
   for (const [meaning, list] of Object.entries(words) as [keyof FinishWords, string][])

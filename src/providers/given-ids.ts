@@ -1,14 +1,14 @@
-// Ids of the tool calls of one answer, as clients get them and send them back with the results: each once.
+// The ids of one answer's tool calls, as clients get them and send them back with the results: each id once.
 import { randomBase62 } from "../lib/id.ts";
 
-/** Of an id of an upstream's; a longer one is none, and is not kept. */
+/** The maximum length of an upstream's id; a longer one is not used, and not kept. */
 export const CALL_ID_CHARACTERS_MAX = 512;
 
-/** Of one answer. */
+/** The ids of one answer. */
 export class GivenIds {
   private readonly given = new Set<string>();
 
-  /** The upstream's own id, or one of ours where that is none, too long, or another call's. */
+  /** Returns the upstream's own id, or a new one of ours if that is missing, too long, or another call's. */
   give(told: unknown): string {
     const own =
       typeof told === "string" &&

@@ -1,25 +1,25 @@
-// How much of what a model thought is kept for the calls of tools behind it, and handed over with them.
+// Bounds how much of a model's thoughts is kept for the tool calls that follow, and handed over with them.
 
-/** Of one answer. Beyond a bound nothing fails: what is too much is left out. */
+/** The bounds for one answer. Exceeding one is no failure: the excess is left out. */
 export class KeptBound {
-  /** Characters since the call before. */
+  /** Characters since the last call. */
   private since = 0;
-  /** Of what left with calls so far. */
+  /** Characters that were handed over with calls so far. */
   private given = 0;
 
-  /** Characters: `each` of what stands before one call, `all` of what leaves with the calls of an answer. */
+  /** Both in characters: `each` bounds what precedes one call, `all` what is handed over with all calls of an answer. */
   constructor(
     private readonly each: number,
     private readonly all: number,
   ) {}
 
-  /** The text; "" where it is beyond the bound of its call, with which nothing leaves then. */
+  /** Returns the text, or "" if it exceeds the bound of its call; nothing is then handed over with that call. */
   keep(text: string): string {
     this.since += text.length;
     return this.since > this.each ? "" : text;
   }
 
-  /** A call begins: whether what was kept since the one before leaves with it. */
+  /** Begins a call. Returns true if what was kept since the last call is handed over with it. */
   begin(): boolean {
     const given = this.given + this.since;
     const fits = this.since <= this.each && given <= this.all;

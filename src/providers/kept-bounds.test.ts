@@ -1,5 +1,5 @@
-// What a reader keeps of an answer beside what it hands over is bounded, whatever the upstream sends: events of megabytes, each as
-// long as an event may be, with a word between them, so that none of the bounds of a stream is met.
+// What a reader keeps of an answer, beside what it hands over, is bounded whatever the upstream sends: here events of
+// megabytes, each as long as an event may be, with a word between them, so that no bound of a stream is reached.
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { NativeEvents } from "../gateway/formats/messages/native-events.ts";
@@ -15,10 +15,10 @@ const EVENTS = 60;
 /** Of 240 that are sent; a whole answer may have as many as 64. */
 const GROWTH_BYTES_MAX = 80 * MEGABYTES;
 
-/** Different ones each time, which no reader can tell apart from the last. */
+/** A different text each time, so that no reader can share it with the last one. */
 const long = (n: number): string => `${n}`.padEnd(4 * MEGABYTES, `${n % 10}`);
 
-/** By how much memory grew over what is fed, as long as that is taken. */
+/** Returns by how much memory grew while the reader was fed, until it gave up. */
 function grown(reader: object, feed: (n: number) => void): number {
   const size = (): number => {
     Bun.gc(true);
@@ -29,10 +29,10 @@ function grown(reader: object, feed: (n: number) => void): number {
   try {
     for (let n = 0; n < EVENTS; n += 1) feed(n);
   } catch (error) {
-    gaveUp = error; // that bounds it, too
+    gaveUp = error; // also a bound
   }
   const after = size();
-  expect(reader).toBeObject(); // and lives until here
+  expect(reader).toBeObject(); // keeps the reader alive until here
   if (gaveUp instanceof Error) expect(gaveUp.message).toMatch(/more|without end|does not name/);
   return after - before;
 }

@@ -1,5 +1,6 @@
-// Every kind of provider that a configuration may name. One line each: its folder says everything else, and the settings'
-// check, the editor's schema, doctor, health and the pages take it from there (docs/decisions/0031-one-line-per-provider.md).
+// Every kind of provider that a configuration may name, one line each. The kind's folder defines everything else; the
+// check of the settings, the editor's schema, doctor, health and the pages take it from there
+// (docs/decisions/0031-one-line-per-provider.md).
 import { anthropic } from "./anthropic/kind.ts";
 import { bedrock } from "./bedrock/kind.ts";
 import { google } from "./google/kind.ts";

@@ -1,4 +1,4 @@
-// A native answer goes on as it came, and tells the line what any other does: nothing before its first word.
+// A native answer is passed on as it came, and yields the same parts as any other: nothing before its first word.
 import { expect, test } from "bun:test";
 import { ClaudeReader } from "./anthropic/reader.ts";
 import type { JsonObject } from "../domain/read-value.ts";

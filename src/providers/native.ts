@@ -1,5 +1,6 @@
-// An answer to a native body: beside what each event says, the event itself, so that it can go on as it came (surfaces.md
-// §4). Money, counts and failures see the parts alone; an event that says nothing yet waits for the first that does.
+// An answer to a native body: beside the parts of each event, the event itself, so that it can be passed on as it
+// came (surfaces.md §4). Money, counts and failures depend on the parts alone. An event without parts waits for the
+// first event that has some.
 import { exactObject } from "../domain/exact-json.ts";
 import type { JsonObject } from "../domain/read-value.ts";
 import type { AnswerReader, EventEnd } from "./codec.ts";
@@ -8,12 +9,12 @@ import type { Part } from "./provider.ts";
 
 type NativePart = Extract<Part, { type: "native" }>;
 
-/** Of events that say nothing, before the first that does. */
+/** The bound on events without parts before the first event with parts. */
 const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /** `inner` reads the same events for money and failures. */
 export class NativeReader implements AnswerReader<string> {
-  /** Events before the first word: until then nothing was delivered, and another route may be tried. */
+  /** Events before the first word. Until then nothing was delivered, and another route may be tried. */
   private waiting: NativePart[] = [];
   private waitingCharacters = 0;
   private spoke = false;
@@ -64,7 +65,7 @@ export class NativeReader implements AnswerReader<string> {
     this.inner.close(parts);
   }
 
-  /** Read once, by its reader: who prints it and who counts it cannot hear two different things. */
+  /** Uses the event as its reader parsed it, so what is printed and what is counted cannot differ. */
   private part(data: string): NativePart {
     const { inner } = this;
     const text = inner.passOn?.(data) ?? data;
@@ -81,6 +82,6 @@ export class NativeReader implements AnswerReader<string> {
   }
 }
 
-/** An event may have come on several lines; what is printed is one. */
+/** An event may have come on several lines; it is printed on one. */
 const oneLine = (data: string, told: JsonObject): string =>
   /[\r\n]/.test(data) ? JSON.stringify(exactObject(data, told)) : data;

@@ -1,10 +1,10 @@
-// What is sent is what is priced (money.md §6): the same of every shape, whatever a caller asks.
+// What is sent is what is priced (money.md §6), for every shape and whatever a caller asks.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type CacheMark, type ChatRequest, countAttachments, type Message } from "../domain/chat-request.ts";
 import type { OutgoingBody } from "./provider.ts";
 
-/** Of an inline image, or of a file. */
+/** The data of an inline image, or of a file. */
 const DATA = "A".repeat(1000);
 const INLINE = `data:image/png;base64,${DATA}`;
 
@@ -19,9 +19,9 @@ export const ANY = { word, json };
 interface Generated {
   /** What comes back with a call. */
   extra: fc.Arbitrary<Record<string, unknown>>;
-  /** The shape takes an image's address. */
+  /** True if the shape accepts an image's address. */
   remoteImages: boolean;
-  /** More of them in a request are refused by the shape; no bound where it is left out. */
+  /** The shape rejects a request with more files; absent = no bound. */
   filesMax?: number;
 }
 
@@ -78,7 +78,7 @@ const tool = fc.record(
   { requiredKeys: ["type", "function"] },
 );
 
-/** Requests with everything that a body can hold; identifiers and settings are the call's. */
+/** Generates requests with everything that a body can hold; identifiers and settings are the call's. */
 export const anyRequest = (generated: Generated): fc.Arbitrary<Partial<ChatRequest>> =>
   fc
     .record({
@@ -90,7 +90,7 @@ export const anyRequest = (generated: Generated): fc.Arbitrary<Partial<ChatReque
           json_schema: fc.record({ name: word, schema: json }),
         }),
       ),
-      // one of blanks is refused by some
+      // some shapes reject a blank one
       stop: fc.array(
         word.filter((text) => text.trim() !== ""),
         { maxLength: 4 },
@@ -116,20 +116,20 @@ type Body = Record<string, unknown>;
 interface Shape<How> extends Generated {
   how: fc.Arbitrary<How>;
   prepare(request: Partial<ChatRequest>, how: How): OutgoingBody;
-  /** What of an inline image and of a file weighs nothing. */
+  /** The part of an inline image or a file that weighs nothing. */
   weightless: "data" | "address";
   /** Bytes by which the bound may exceed what is sent. */
   slack: number;
   ceilingOf(body: Body): unknown;
-  /** What a model reads of a body. */
+  /** Returns what a model reads of a body. */
   read(body: Body): unknown;
-  /** Words of the shape's own in it. */
+  /** The shape's own words in a body. */
   frame?: string;
 }
 
 const CEILINGS = [1, 5, 150, 700, 10_000, 50_000, Number.MAX_SAFE_INTEGER];
 
-/** Tests of one shape. */
+/** Defines the tests of one shape. */
 export function isPricedAsSent<How>(shape: Shape<How>): void {
   const requests = anyRequest(shape);
   const weightless = shape.weightless === "data" ? /A{1000}/g : /data:[a-z/]+;base64,A{1000}/g;
@@ -174,7 +174,7 @@ export function isPricedAsSent<How>(shape: Shape<How>): void {
   });
 }
 
-/** Texts, and the names that stand beside them. */
+/** Returns the texts of a value, and the names beside them. */
 function leavesOf(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(leavesOf);

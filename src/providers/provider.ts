@@ -8,17 +8,17 @@ import type { Prompt } from "../domain/prompt.ts";
 import type { Release } from "../domain/release.ts";
 import type { TokenClasses } from "../domain/token-classes.ts";
 
-/** An upstream's own event, as it goes on. */
+/** One event of an upstream, as it is passed on. */
 export interface NativeEvent {
-  /** Its own word for what it is; "" where it has none. */
+  /** The upstream's name for the event; "" if it has none. */
   event: string;
   /** One line of JSON. */
   data: string;
-  /** What that says. Never changed. */
+  /** The parsed data. Never modified. */
   told: JsonObject;
 }
 
-/** A web page that the text from `start_index` up to `end_index` speaks from; OpenAI's shape, as clients get it. */
+/** A web page that the text from `start_index` up to `end_index` cites, in OpenAI's shape, as clients get it. */
 export interface UrlCitation {
   type: "url_citation";
   url_citation: { start_index: number; end_index: number; url: string; title: string };
@@ -27,18 +27,18 @@ export interface UrlCitation {
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /**
- * Usage as the provider reported it, normalised by the rules of wire.md §8.2: the whole prompt and the whole completion,
- * and the classes within them. A reader that knows totals only adds `NO_CLASSES`.
+ * Usage as the provider reported it, normalised by the rules of wire.md §8.2: the whole prompt and the whole
+ * completion, and the classes within them. A reader that knows only totals adds `NO_CLASSES`.
  */
 export interface ProviderUsage extends TokenClasses {
   promptTokens: number;
   completionTokens: number;
 }
 
-/** One thing that the upstream said. Tool indexes count 0, 1, 2 … per choice in order of first appearance. */
+/** One piece of what the upstream said. Tool indexes count 0, 1, 2 … per choice in order of first appearance. */
 export type Part =
   | { type: "text"; choice: number; text: string; logprobs?: unknown }
-  /** `explains`: why there is no answer, in its provider's words, which no model wrote. They prove no tokens. */
+  /** `explains`: the text is the provider's explanation of a missing answer, and no model wrote it. It proves no tokens. */
   | { type: "refusal"; choice: number; text: string; explains?: boolean }
   | { type: "reasoning"; choice: number; text: string }
   | {
@@ -50,11 +50,11 @@ export type Part =
       extraContent?: Record<string, unknown>;
     }
   | { type: "tool_arguments"; choice: number; index: number; text: string }
-  /** All of a choice, once, right before its finish. */
+  /** All annotations of a choice, once, right before its finish. */
   | { type: "annotations"; choice: number; annotations: UrlCitation[] }
-  /** In front of what it says: of an answer to a native body only. */
+  /** Only in an answer to a native body; precedes the parts of its event. */
   | ({ type: "native"; choice: 0 } & NativeEvent)
-  /** `guarded`: a guard stood in, and what the choice says may be its words. They prove no tokens. */
+  /** `guarded`: a guard intervened, and the choice's text may be the guard's. It proves no tokens. */
   | { type: "finish"; choice: number; reason: FinishReason; guarded?: boolean }
   | { type: "usage"; usage: ProviderUsage };
 
@@ -67,9 +67,9 @@ export interface AnswerChoice {
   annotations: UrlCitation[] | null;
   logprobs: unknown;
   finishReason: FinishReason;
-  /** A guard stood in: what it says may be the guard's words. */
+  /** A guard intervened: the text may be the guard's. */
   guarded?: boolean;
-  /** The refusal is its provider's explanation. */
+  /** The refusal is the provider's explanation. */
   explains?: boolean;
 }
 
@@ -78,13 +78,13 @@ export interface Answer {
   choices: AnswerChoice[];
   usage: ProviderUsage | null;
   upstreamId: string | null;
-  /** The body as it came, where a native body was answered in words; null when something of it was cut. Never changed. */
+  /** The body as it came, if a native body was answered in words; null if any of it was cut. Never modified. */
   native?: JsonObject | null;
-  /** Of an answer in vectors, one for each input in their order: a JSON list of numbers, or a string of base64, as it came. */
+  /** The vectors of an answer, one for each input in order: a JSON list of numbers, or a base64 string, as it came. */
   vectors?: readonly string[];
 }
 
-/** What shall be said to one release, before it is priced. */
+/** A call to one release before it is priced. */
 export interface CallDraft {
   release: Release;
   request: ChatRequest;
@@ -96,40 +96,43 @@ export interface CallDraft {
   identifiers: Record<string, string>;
 }
 
-/** The body of one upstream call: priced as `Prompt`, then sent; nothing goes upstream that was not measured. */
+/** The body of one upstream call: priced as `Prompt`, then sent. Nothing that was not measured is sent. */
 export interface OutgoingBody extends Prompt {
-  /** The caller's own words, in the shape of this upstream: it is answered in the same. */
+  /** The caller's own body, in the shape of this upstream; the answer is in the same shape. */
   readonly native?: true;
-  /** Places in it are the caller's: what stands at one stands there in the body that was sent here. */
+  /** True if places in this body are the same as in the caller's body. */
   readonly places?: boolean;
-  /** Of the caller's headers those that go along, by lower-case name. */
+  /** Those of the caller's headers that are forwarded, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The same call as its provider counts it, where that counts at all. */
+  /** Returns the same call in the form in which its provider counts tokens; absent if it does not count. */
   readonly counted?: () => string;
-  /** About how long its answer is at most, in bytes, where it may be much longer than words are. */
+  /** The approximate maximum length of the answer in bytes, if it may be much longer than words are. */
   readonly answerBytes?: number;
-  /** Names of the caller's fields that this upstream does not know: not sent. */
+  /** Names of the caller's fields that this upstream does not know; they are not sent. */
   readonly ignored: readonly string[];
-  /** Whether the model is asked to think, under this ceiling and in this conversation; absent: as the published mode says. */
+  /**
+   * True if the model is asked to think, under this ceiling and in this conversation; absent: as the published mode
+   * says.
+   */
   thinks?(ceiling: number): boolean;
-  /** The text with its output ceiling O per choice, which is never exceeded. */
+  /** Returns the text with its output ceiling O per choice, which is never exceeded. */
   print(ceiling: number): string;
-  /** It is not needed as text any more: an answer may run for minutes. */
+  /** Called once the text is no longer needed: an answer may take minutes. */
   sent(): void;
 }
 
-/** The room that an answer has in memory. */
+/** The memory reserved for an answer. */
 export interface AnswerRoom {
-  /** So much of it there is by now; false where there is no room for that much. */
+  /** Called with the bytes held so far; returns false if there is no room for that many. */
   holds(bytes: number): boolean;
 }
 
-/** A call that is told when it is cut. */
+/** A call, notified when it is cut. */
 export interface CutListener {
   handleEvent(): void;
 }
 
-/** What cuts a call: an `AbortSignal`, or what says it in the same words. */
+/** What cuts a call: an `AbortSignal`, or anything with the same members. */
 export interface CallSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -139,29 +142,29 @@ export interface CallSignal {
 
 /** Everything an adapter may use. It gets a hold's number, so nobody can dispatch without one (S9). */
 export interface ProviderCall {
-  /** Ours; goes upstream as `x-request-id`. */
+  /** Ours; sent upstream as `x-request-id`. */
   requestId: string;
-  /** 1, 2, … within the request; goes upstream as `x-tollgate-attempt`. */
+  /** 1, 2, … within the request; sent upstream as `x-tollgate-attempt`. */
   attempt: number;
-  /** Goes upstream where the provider's configuration says so; null or left out where the request is not traced. */
+  /** Sent upstream if the provider's configuration says so; null or absent if the request is not traced. */
   traceparent?: string | null;
   request: Pick<ChatRequest, "n" | "applied" | "stream" | "native">;
-  /** What the provider calls the model; some put it into the path. */
+  /** The provider's name for the model; some have it in the path. */
   upstreamModel: string;
-  /** Of this provider's `prepare`. */
+  /** From this provider's `prepare`. */
   body: OutgoingBody;
   outputCeiling: number;
-  /** Of an answer whose body said `answerBytes`; null or left out of others. */
+  /** For an answer whose body has `answerBytes`; null or absent for others. */
   room?: AnswerRoom | null;
   /** Aborts the upstream call: the client left, a deadline passed, the hold ended. */
   signal: CallSignal;
 }
 
-/** What is asked to be counted, and never run. */
+/** A prompt to be counted, never run. */
 export interface CountCall {
   requestId: string;
   upstreamModel: string;
-  /** Of this provider's `prepare`; it says `counted`. */
+  /** From this provider's `prepare`; it has `counted`. */
   body: OutgoingBody;
   signal: AbortSignal;
   withinMs: number;
@@ -170,30 +173,30 @@ export interface CountCall {
 export interface ProviderStream {
   upstreamId(): string | null;
   /**
-   * Parts in upstream order, grouped by network read, pull-based: nothing is read ahead of the consumer.
-   * Ends normally only after every choice had its finish part; otherwise throws a `Failure`.
+   * Parts in upstream order, grouped by network read, pull-based: nothing is read ahead of the consumer. Ends
+   * normally only after every choice had its finish part; otherwise throws a `Failure`.
    */
   parts: AsyncIterable<Part[]>;
 }
 
 export interface Provider {
   readonly name: string;
-  /** Which optional fields the upstream knows. */
+  /** The optional request fields that the upstream supports. */
   readonly fields: readonly OptionalField[];
-  /** Upper end of its temperature, where that is not 2. */
+  /** The upper end of its temperature range, if that is not 2. */
   readonly temperatureMax?: number;
-  /** It takes files: PDFs, inline. */
+  /** True if it accepts files: PDFs, inline. */
   readonly files?: boolean;
-  /** Shapes in which it takes a caller's body as it is. */
+  /** The shapes in which it accepts a caller's body as it is. */
   readonly speaks?: readonly NativeShape[];
-  /** The body of a call in this upstream's shape. */
+  /** Builds the body of a call in this upstream's shape. */
   prepare(draft: CallDraft): OutgoingBody;
-  /** One upstream call, answered whole. Throws `Failure`. */
+  /** Makes one upstream call, answered whole. Throws `Failure`. */
   complete(call: ProviderCall): Promise<Answer>;
-  /** One upstream call, streamed. The request is sent when this is called; throws `Failure`, also while iterating. */
+  /** Makes one upstream call, streamed. The request is sent when this is called; throws `Failure`, also while iterating. */
   stream(call: ProviderCall): Promise<ProviderStream>;
-  /** Tokens of a prompt as the provider itself counts them, for nothing. Throws `Failure`. */
+  /** Returns the tokens of a prompt as the provider itself counts them, free of charge. Throws `Failure`. */
   countTokens?(call: CountCall): Promise<number>;
-  /** A cheap liveness call; throws `Failure`. */
+  /** Makes a cheap liveness call; throws `Failure`. */
   probe(signal: AbortSignal): Promise<void>;
 }

@@ -1,14 +1,14 @@
-// The texts of a message as blocks of a vendor that has a block for each: marks stand at their blocks, and none is blank,
-// which such vendors refuse (wire.md §8.2, §8.4).
+// The texts of a message as blocks, for vendors with one block per text: marks stay with their blocks, and none is
+// blank, since such vendors reject blank blocks (wire.md §8.2, §8.4).
 import type { Message } from "../domain/chat-request.ts";
 import { type Markable, markOf } from "./anthropic/cache-marks.ts";
 
-/** As the vendor has it; `mark` is spread into it. */
+/** Makes a block in the vendor's form; `mark` is spread into it. */
 type BlockOf<Block> = (text: string, mark: Markable) => Block;
 
 const UNMARKED: Markable = {};
 
-/** What was written and what was refused, in their order; images and files are not among them. */
+/** Returns the texts and refusals as blocks, in order; images and files are skipped. */
 export function textBlocksOf<Block>(content: Message["content"], blockOf: BlockOf<Block>): Block[] {
   if (content === null) return [];
   if (typeof content === "string") return spoken(content, UNMARKED, blockOf);

@@ -1,8 +1,9 @@
-// What a model thought between its words: it leaves with the place where it stood, and is put back there, since vendors that sign
-// thoughts compare their order (wire.md §8.4). Where that was is a client's word by then.
+// What a model thought between its words. A thought is sent to the client with its place in the text, and is put back
+// there, since vendors that sign thoughts check their order (wire.md §8.4). The place that comes back is only a
+// client's word.
 import { isJsonObject } from "../domain/read-value.ts";
 
-/** A thought, and how many UTF-16 units of its turn's text stood in front of it. */
+/** A thought, and how many UTF-16 units of its turn's text precede it. */
 export interface Placed<Block> {
   block: Block;
   after: number;
@@ -10,11 +11,14 @@ export interface Placed<Block> {
 
 const PLACED_MAX = 256;
 
-/** As they leave in a delta: clients add up whatever is a number there, and refuse lists without an index (wire.md §3.1). */
+/** Prints thoughts for a delta. Clients add up any number in there, and reject lists without an index (wire.md §3.1). */
 export const printPlaced = (placed: readonly Placed<object>[]): Record<string, unknown>[] =>
   placed.map(({ block, after }, index) => ({ index, ...block, ...(after > 0 && { after: String(after) }) }));
 
-/** As they came back; `blockOf` says null for what is no block. Null: not all of them as they left, so that none counts. */
+/**
+ * Reads the thoughts that came back; `blockOf` returns null for a malformed block. Returns null unless all of them
+ * are well formed: then none counts.
+ */
 export function readPlaced<Block>(
   list: unknown,
   blockOf: (value: Record<string, unknown>) => Block | null,
@@ -31,8 +35,9 @@ export function readPlaced<Block>(
 }
 
 /**
- * Text and thoughts in the order in which they were said. Places beyond the text are its end, one inside a surrogate pair is in
- * front of it, and one that goes back is where the last one was; blank text stands in no block of its own.
+ * Returns text and thoughts in the order in which they were said. A place beyond the text is its end, one inside a
+ * surrogate pair is in front of the pair, and one that goes back is the previous one. Blank text gets no block of its
+ * own.
  */
 export function withThoughts<Block>(
   text: string,

@@ -1,5 +1,6 @@
-// A provider tried out by hand: whether it is there, takes our key, answers whole, streamed and with a tool, and tells its usage.
-// Three small paid calls, each at most once; what fails says in which way, in words that hold no secret.
+// Tries out a provider by hand: whether it is reachable, accepts our key, answers whole, streamed and with a tool,
+// and reports its usage. Makes three small paid calls, each at most once. A failed step says how it failed, in words
+// without secrets.
 import { NO_CAPABILITIES } from "../domain/capabilities.ts";
 import { type ChatRequest, emptyRequest } from "../domain/chat-request.ts";
 import { ZERO_USD } from "../domain/money.ts";
@@ -13,11 +14,11 @@ export interface Trial {
   check: "reachable" | "key" | "answer" | "stream" | "tool call" | "usage";
   state: "ok" | "failed" | "note" | "skipped";
   found: string;
-  /** What it was, for who says what to do next; null where nothing failed. */
+  /** The failure, for the caller that suggests what to do next; null if nothing failed. */
   failure: Failure | null;
 }
 
-/** The least that every vendor takes as a maximum of output tokens, and room for a call's arguments. */
+/** The smallest maximum of output tokens that every vendor accepts, and one with room for a call's arguments. */
 const WORD_TOKENS = 16;
 const CALL_TOKENS = 128;
 
@@ -79,7 +80,7 @@ function draftOf(provider: Provider, model: string, { ceiling: _ceiling, ...aske
   };
 }
 
-/** A demanded tool, where the model can be told so; else the message asks for it. */
+/** Builds the body, with the tool required if the model supports that; otherwise the message asks for it. */
 function bodyOf(provider: Provider, model: string, asked: Asked): OutgoingBody {
   if (asked.tools === undefined) return provider.prepare(draftOf(provider, model, asked));
   try {
@@ -90,11 +91,11 @@ function bodyOf(provider: Provider, model: string, asked: Asked): OutgoingBody {
   }
 }
 
-/** As a quote bounds it (`PromptSize`). */
+/** The bound that a quote uses (`PromptSize`). */
 const promptBound = ({ size: { bytes, messages, tools } }: OutgoingBody): number =>
   bytes + 8 * messages + 16 * tools + 16;
 
-/** What all calls of a trial use at most: their bytes bound the tokens of their prompts. */
+/** Returns the most that all calls of a trial use: bytes bound the tokens of their prompts. */
 export function trialTokens(provider: Provider, model: string): { prompt: number; output: number } {
   const all = [WORD, STREAM, CALL];
   return {
@@ -103,7 +104,7 @@ export function trialTokens(provider: Provider, model: string): { prompt: number
   };
 }
 
-/** Each step as it ends; what a failure makes pointless is skipped. Without a model nothing is paid for. */
+/** Yields each step as it ends, and skips those that a failure makes pointless. Without a model no paid call is made. */
 export async function* tryProvider(
   provider: Provider,
   { model, probed }: { model: string | null; probed: boolean },
@@ -157,11 +158,11 @@ export async function* tryProvider(
   yield usageTrial(told);
 }
 
-/** A model that answers in words is no broken provider. */
+/** A model that answers in words does not mean that the provider is broken. */
 class NotCalled extends Error {}
 
 const TRIAL_MS = 60_000;
-/** No connection stands. */
+/** No connection was made. */
 const AWAY: ReadonlySet<string> = new Set(["connect", "connect_timeout", "shortage"]);
 /** Causes that every further call would meet. */
 const HOPELESS: ReadonlySet<string> = new Set([...AWAY, "account", "quota", "rejected"]);

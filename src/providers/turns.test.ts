@@ -16,7 +16,7 @@ interface Word {
 
 const wordsOf = ({ content }: Message): string => (typeof content === "string" ? content : "");
 
-/** Turns in words: what a block is follows from its first letter. */
+/** Turns as words: the first letter of a block says what it is. */
 const inWords = (messages: readonly Message[]): { turns: string[]; lost: boolean } => {
   const { turns, lost } = turnsOf<Word>(messages, {
     heard: (message) => [{ text: wordsOf(message) }],

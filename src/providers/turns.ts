@@ -1,6 +1,6 @@
-// A conversation of ours as vendors take it whose roles alternate: what tools said stands right behind the calls, in their order,
-// and in front of all else; thoughts stand in front of the calls that they led to (wire.md §8.2, §8.4). What a block looks like is
-// each shape's own.
+// One of our conversations in the form of vendors whose roles alternate: tool results stand right after the calls,
+// in their order, and in front of everything else; thoughts stand in front of the calls that they led to
+// (wire.md §8.2, §8.4). What a block looks like depends on the shape.
 import type { Message, ToolCall } from "../domain/chat-request.ts";
 import { exactObject } from "../domain/exact-json.ts";
 import { isJsonObject } from "../domain/read-value.ts";
@@ -8,7 +8,7 @@ import { CallIds } from "./call-ids.ts";
 import { readJson } from "./http/json.ts";
 import { type Placed, withThoughts } from "./thoughts-in-text.ts";
 
-/** Such conversations begin and end with the user. */
+/** Such conversations must begin and end with the user. */
 export const OPENING = "Begin.";
 export const CLOSING = "Continue.";
 
@@ -17,39 +17,39 @@ export interface Turn<Block> {
   content: Block[];
 }
 
-/** A call, its id upstream, and what the tool said. */
+/** A call, its id upstream, and its tool results. */
 interface Called {
   call: ToolCall;
   id: string;
   results: readonly Message[];
 }
 
-/** The blocks of one shape. */
+/** Makes the blocks of one shape. */
 export interface Blocks<Block> {
-  /** Of whoever is neither the model nor a tool. */
+  /** The blocks of a message from anyone but the model or a tool. */
   heard(message: Message): Block[];
-  /** Of the model, its calls among them. */
+  /** The blocks of the model's message, including its calls. */
   said(message: Message, calls: readonly Called[]): Block[];
-  /** The one that answers a call. */
+  /** The block that answers a call. */
   result(called: Called): Block;
   text(text: string): Block;
-  /** What a block is, where that decides whether the model may think. */
+  /** Returns what a block is, as far as that decides whether the model may think. */
   role(block: Block): "thought" | "call" | "result" | null;
 }
 
 export interface AlternatingTurns<Block> {
   turns: Turn<Block>[];
-  /** The running round of tools began without the thoughts that led to it: some models may not think in it then. */
+  /** True if the current tool round began without the thoughts that led to it; some models must not think in it then. */
   lost: boolean;
 }
 
-/** None where the messages say nothing. */
+/** Returns the turns of a conversation; none if the messages are all empty. */
 export function turnsOf<Block>(messages: readonly Message[], blocks: Blocks<Block>): AlternatingTurns<Block> {
   const turns: Turn<Block>[] = [];
   const results = resultsOf(messages);
   const ids = new CallIds();
   for (const message of messages) {
-    if (message.role === "tool") continue; // stands behind its call
+    if (message.role === "tool") continue; // added after its call
     if (message.role !== "assistant") {
       add(turns, "user", blocks.heard(message));
       continue;
@@ -76,10 +76,13 @@ function add<Block>(turns: Turn<Block>[], role: Turn<Block>["role"], content: Bl
   if (content.length === 0) return;
   const last = turns.at(-1);
   if (last?.role !== role) turns.push({ role, content });
-  else for (const block of content) last.content.push(block); // spread, a million of them end the stack
+  else for (const block of content) last.content.push(block); // spreading a million of them would overflow the stack
 }
 
-/** What tools said to each call. An id may have been used before: then the latest calls of that name are answered, in their order. */
+/**
+ * Returns the tool results of each call. An id may be used more than once: its latest calls are answered then, in
+ * order.
+ */
 export function resultsOf(messages: readonly Message[]): ReadonlyMap<ToolCall, readonly Message[]> {
   const open = new Map<string, { calls: ToolCall[]; answered: number }>();
   const results = new Map<ToolCall, Message[]>();
@@ -98,7 +101,7 @@ export function resultsOf(messages: readonly Message[]): ReadonlyMap<ToolCall, r
   return results;
 }
 
-/** True where the first turn of calls since the user last spoke has no thought in front of them. */
+/** True if the first turn with calls since the user last spoke has no thought in front of them. */
 function roundWithoutThoughts<Block>(
   turns: readonly Turn<Block>[],
   { role: roleOf }: Pick<Blocks<Block>, "role">,
@@ -118,7 +121,7 @@ export interface Reasoned<Block> {
   thoughts: readonly Placed<Block>[];
 }
 
-/** Texts, thoughts and calls in the order in which they were said, each thought in front of its call. */
+/** Returns texts, thoughts and calls in the order in which they were said, each thought in front of its call. */
 export function inOrder<Block, Text extends Block & { text: string }>(
   texts: readonly Text[],
   calls: readonly Reasoned<Block>[],
@@ -132,7 +135,10 @@ export function inOrder<Block, Text extends Block & { text: string }>(
   ];
 }
 
-/** Thoughts where they stood in the text; in front of texts that came apart. What else a text carries, each piece of it does. */
+/**
+ * Puts thoughts where they stood in the text, or in front of texts that came in several pieces. Every piece of a text
+ * keeps the text's other members.
+ */
 function mixed<Block, Text extends Block & { text: string }>(
   texts: readonly Text[],
   thoughts: readonly Placed<Block>[],
@@ -142,7 +148,10 @@ function mixed<Block, Text extends Block & { text: string }>(
   return withThoughts<Block>(only.text, thoughts, (text) => ({ ...only, text }));
 }
 
-/** Arguments are text on our side: what is no object there was written by a model that failed, and is shown as it is. */
+/**
+ * Returns a call's arguments, which are text on our side. Text that is not an object was written by a failing model,
+ * and is shown as it is.
+ */
 export function argumentsOf({ function: { arguments: text } }: ToolCall): Record<string, unknown> {
   const value = text.trim() === "" ? {} : readJson(text);
   return isJsonObject(value) ? exactObject(text, value) : { arguments: text };

@@ -3,7 +3,7 @@
 const ESCAPE = /\\(?:u([0-9a-f]{4})|(.))/g;
 const ESCAPED: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
-/** The JSON text of a value without its escapes; never longer than the text itself. */
+/** Returns the JSON text of a value without its escapes; never longer than the text itself. */
 export const unescaped = (value: unknown): string =>
   JSON.stringify(value).replaceAll(ESCAPE, (_, code: string | undefined, letter: string) =>
     code === undefined ? (ESCAPED[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),

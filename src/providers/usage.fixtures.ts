@@ -1,4 +1,4 @@
-// Recorded usage objects of all shapes, kept outside of the repository, and what their classes are.
+// Recorded usage objects of all shapes, kept outside the repository, and their expected classes.
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import type { ProviderUsage } from "./provider.ts";
@@ -13,7 +13,10 @@ interface Row {
   expected: Record<string, number>;
 }
 
-/** Tests of one shape: each of its recordings, of which there are more than so many, is read class by class. */
+/**
+ * Defines the tests of one shape: each of its recordings, of which there must be more than `moreThan`, is read class
+ * by class.
+ */
 export function readsRecordedUsages(
   format: string,
   moreThan: number,
@@ -37,7 +40,7 @@ export function readsRecordedUsages(
   });
 }
 
-/** Each class is part of its sum, and no token is in two; figures are integers from 0. */
+/** Each class is part of its sum, and no token is in two classes; figures are integers from 0. */
 export function liesWithin(told: ProviderUsage): void {
   const { serviceTier: _tier, calls: _calls, ...tokens } = told;
   for (const figure of Object.values(tokens))
@@ -64,7 +67,7 @@ const figuresOf = (told: ProviderUsage): object => ({
   calls: told.calls ?? 0,
 });
 
-/** Theirs overlap: what of sound and images was cached is told in both. */
+/** The recordings' classes overlap: cached audio and image tokens are reported in both. */
 function expectedFigures(expected: Record<string, number>): object {
   const figure = (name: string, otherwise = 0): number => expected[name] ?? otherwise;
   const written = figure("cache_write_tokens");

@@ -1,8 +1,8 @@
-// Members that are null say nothing, and vendors refuse most of them by name. Whoever sends an answer back as he printed it writes
-// each unset one so, as Python's `model_dump` does; in a caller's own body they are left out, as its own null members are.
+// Null members say nothing, and vendors reject most of them by name. Callers that send an answer back as they printed
+// it include them for all unset fields, as Python's `model_dump` does. They are omitted from a caller's own body too.
 type Json = Record<string, unknown>;
 
-/** The same object where none of its members is null; what stands inside of them is not looked at. */
+/** Returns the same object if no member is null. Does not look inside the members. */
 export function withoutNulls(object: Json): Json {
   const members = Object.entries(object);
   const said = members.filter(([, member]) => member !== null);

@@ -1,5 +1,6 @@
-// API keys: made and edited under the lock of their organization, so that what has returned holds for every request that starts
-// afterwards, on every gateway (money.md §10); found and proven. Stored is the digest, never the key (hardening.md S1).
+// API keys: created and edited under the lock of their organization, so that a change that has returned
+// applies to every request that starts afterwards, on every gateway (money.md §10); found and authenticated.
+// Only the digest is stored, never the key (hardening.md S1).
 import type { Actor } from "../domain/actor.ts";
 import type { Credential } from "../domain/credential.ts";
 import type { Tier } from "../domain/gateway-object.ts";
@@ -17,7 +18,7 @@ import { changeKeyInLine, isOver, lockKey, organizationOfKey, tellOfKey } from "
 
 export type { KeyRecord } from "./key-record.ts";
 
-/** Settings that are left out are no bound. */
+/** Omitted settings are unlimited. */
 export interface NewKey extends Partial<KeySettings> {
   id: string;
   organizationId: string;
@@ -28,7 +29,7 @@ export interface NewKey extends Partial<KeySettings> {
   scope: Tier;
 }
 
-/** `over`: it was revoked, or its time is over; both are final. `past`: it would end before now. */
+/** `over`: it was revoked or has expired; both are final. `past`: it would expire before now. */
 export type NotNow = "changed_meanwhile" | "over" | "past";
 
 const NO_SETTINGS: KeySettings = {
@@ -40,7 +41,7 @@ const NO_SETTINGS: KeySettings = {
   expiresAtMs: null,
 };
 
-/** Null when there is no such organization. */
+/** Null if there is no such organization. */
 export const createKey = (
   on: Transactions,
   key: NewKey,
@@ -53,7 +54,7 @@ export const createKey = (
     return yield* insertKey(key, { actor, nowMs, also: {} });
   });
 
-/** Within a change that holds the organization's lock; `also` joins its line of the audit log. */
+/** Runs in a change that holds the organization's lock; `also` is added to its audit line. */
 export function* insertKey(
   key: NewKey,
   { actor, nowMs, also }: { actor: Actor; nowMs: number; also: Record<string, string> },
@@ -78,7 +79,7 @@ export function* insertKey(
   return made.key;
 }
 
-/** As the columns of a key have them. */
+/** In the order of a key's columns. */
 const kept = (settings: KeySettings): SqlValue[] => [
   settings.limit,
   settings.dayLimit,
@@ -89,8 +90,8 @@ const kept = (settings: KeySettings): SqlValue[] => [
 ];
 
 /**
- * Null when there is no such key. The version is compared under the lock: of two edits of one version, on whichever
- * gateways, the second one is refused.
+ * Null if there is no such key. The version is compared under the lock: of two edits of one version, on any
+ * gateways, the second is refused.
  */
 export const changeKey = (
   on: Transactions,
@@ -120,7 +121,7 @@ export const changeKey = (
     return (yield* find(keyId, nowMs)) ?? key;
   });
 
-/** What runs already is told apart by its day like what is admitted from now on. */
+/** Assigns open requests to their day, as requests admitted from now on are. */
 const noteOpenHolds = ({ organizationId, id }: KeyRecord): Query<unknown> =>
   ask(
     {
@@ -132,11 +133,11 @@ const noteOpenHolds = ({ organizationId, id }: KeyRecord): Query<unknown> =>
 const NOTE_HOLDS = `INSERT INTO key_hold (org_id, key_id, request_id)
   SELECT org_id, key_id, request_id FROM request WHERE org_id = ?1 AND key_id = ?2 AND`;
 
-/** Its live keys, and those that were revoked last. */
+/** An organization's live keys, and the ones revoked last. */
 export const keysOf = (on: Reader, organizationId: string): Promise<KeyRecord[]> =>
   on.read((nowMs) => readKeys(organizationId, nowMs));
 
-/** Of these and no others, in the order that they are named in. */
+/** Exactly these keys, in the given order. */
 export async function keysNamed(
   on: Reader,
   organizationId: string,
@@ -147,7 +148,7 @@ export async function keysNamed(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Of whatever organization; null where there is none. */
+/** A key of any organization; null if there is none. */
 export const findKey = (on: Reader, keyId: string): Promise<KeyRecord | null> =>
   on.read((nowMs) => find(keyId, nowMs));
 
@@ -164,7 +165,7 @@ export const authenticateKey = (
     return { kind: "key", key };
   });
 
-/** As its row ends it, a pause included. */
+/** With `revokedAtMs` as stored, which is also set while the key is paused. */
 const withDigest = ({ key, row }: { key: KeyRecord; row: SqlRow }): KeyRecord & { digest: Uint8Array } => ({
   ...key,
   revokedAtMs: orNull(row["revoked_at"], numberOf),

@@ -1,6 +1,7 @@
-// Logins of the command line as rows, beside the management keys that come of them (docs/decisions/0015-device-login.md).
-// Everything is in the store: a code asked for at one gateway is approved at another one and fetched at a third. Each step
-// is one statement that finds the state it needs, so of two who do it together one has done it.
+// Logins of the command line as rows, next to the management keys that result
+// (docs/decisions/0015-device-login.md). All state is in the store: a code requested at one gateway can be
+// approved at another and fetched at a third. Each step is one statement that requires the state it starts
+// from, so of two concurrent callers one succeeds.
 import { numberOf, orNull, type Sql, type SqlRow, type Statement, statement, textOf } from "../store/sql.ts";
 
 export interface DeviceLogin {
@@ -8,20 +9,20 @@ export interface DeviceLogin {
   state: "open" | "approved" | "declined" | "fetched";
   host: string;
   version: string;
-  /** Where it was asked for. */
+  /** The address that requested it. */
   address: string;
   askedAtMs: number;
   expiresAtMs: number;
-  /** The person. */
+  /** The id of the person. */
   decidedBy: string | null;
 }
 
 export interface NewDeviceLogin extends Omit<DeviceLogin, "state" | "decidedBy"> {
-  /** Of the long code, which the terminal keeps. */
+  /** Digest of the long code, which the terminal keeps. */
   deviceDigest: string;
-  /** Of the short code, which a person types. */
+  /** Digest of the short code, which a person types. */
   userDigest: string;
-  /** Between two polls. */
+  /** The minimum between two polls. */
   intervalMs: number;
 }
 
@@ -43,7 +44,10 @@ export async function openDeviceLogin(sql: Sql, login: NewDeviceLogin): Promise<
   );
 }
 
-/** Null when there is no such login, or when it was polled less than its interval before `nowMs`, `earlyMs` forgiven. */
+/**
+ * Null if there is no such login, or if the last poll was less than its interval before `nowMs`, with
+ * `earlyMs` of tolerance.
+ */
 export const pollDeviceLogin = (
   sql: Sql,
   deviceDigest: string,
@@ -59,7 +63,7 @@ export const pollDeviceLogin = (
     ),
   );
 
-/** The login's interval grows; false when there is none. */
+/** Increases the login's interval; false if there is none. */
 export async function slowDeviceLogin(
   sql: Sql,
   deviceDigest: string,
@@ -75,7 +79,7 @@ export async function slowDeviceLogin(
   return slower.length > 0;
 }
 
-/** An approved login, which is fetched from now on; null for all others. */
+/** Marks an approved login as fetched and returns it; null for all others. */
 export const fetchDeviceLogin = (sql: Sql, deviceDigest: string): Promise<DeviceLogin | null> =>
   firstOf(
     sql.rows(
@@ -84,7 +88,7 @@ export const fetchDeviceLogin = (sql: Sql, deviceDigest: string): Promise<Device
     ),
   );
 
-/** The login that waits under a short code. */
+/** The open login with a short code. */
 export const findOpenDeviceLogin = (
   sql: Sql,
   userDigest: string,
@@ -98,7 +102,7 @@ export const findOpenDeviceLogin = (
     ),
   );
 
-/** Null when it was decided already, or its time is over. `told`: written with the decision, and only with it. */
+/** Null if it was decided before, or has expired. `told` is written only together with the decision. */
 export async function decideDeviceLogin(
   sql: Sql,
   id: string,
@@ -128,7 +132,7 @@ export async function decideDeviceLogin(
   return decided ? { ...login, state, decidedBy: personId } : null;
 }
 
-/** Declines what this person approved and no terminal has fetched yet. */
+/** Declines the logins that this person approved and no terminal has fetched yet. */
 export async function declineUnfetched(sql: Sql, personId: string): Promise<void> {
   await sql.rows(
     "UPDATE device_login SET state = 'declined' WHERE decided_by = ?1 AND state = 'approved' RETURNING id",
@@ -136,7 +140,7 @@ export async function declineUnfetched(sql: Sql, personId: string): Promise<void
   );
 }
 
-/** One that waits makes room for another; its terminal hears that there is none. */
+/** Removes an open login to make room for another; its terminal is told that there is none. */
 export async function dropDeviceLogin(sql: Sql, id: string): Promise<void> {
   await sql.rows("DELETE FROM device_login WHERE id = ?1 AND state = 'open'", id);
 }

@@ -1,12 +1,14 @@
-// Whether the books of all organizations together say what came and went: the sum that a verification and the ledger's page show, cheap
-// enough to be looked at now and then.
+// Compares the books of all organizations with what came in and went out: the sum that a verification and the
+// ledger's page show, cheap enough to check now and then.
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { sumColumn, sumOf } from "../store/exact-sum.ts";
 import { type Sql } from "../store/sql.ts";
 
 const SUM = (column: string, of: string, as: string): string => `SELECT ${sumColumn(column, as)} FROM ${of}`;
 
-/** Payments less chargebacks, charges and what is owned; in one statement, so that traffic is seen at one moment. */
+/**
+ * Payments minus chargebacks, charges and balances; in one statement, so that traffic is seen at one moment.
+ */
 export async function readDrift(sql: Sql): Promise<NanoUsd> {
   const [row] = await sql.rows(
     `SELECT * FROM (${SUM("amount", "topup", "came")}) AS a,

@@ -1,14 +1,14 @@
-// What somebody wanted an entitlement for, and what the answer said: words beside the entitlement, which decides. Written in the
-// transaction of what they speak of, so that neither is there without the other.
+// Why somebody wanted an entitlement, and what the answer said: texts next to the entitlement, which alone
+// decides. Written in the transaction of the request or decision, so that neither exists without the other.
 import { ask, type Query } from "../store/sql.ts";
 
 export interface EntitlementWish {
   purpose: string;
-  /** Null for no end in particular. */
+  /** Null for no particular end. */
   wantedUntilMs: number | null;
 }
 
-/** Inside the transaction that makes the request. */
+/** Must run in the transaction that creates the request. */
 export function* noteWish(entitlementId: string, { purpose, wantedUntilMs }: EntitlementWish): Query<void> {
   yield* ask("INSERT INTO entitlement_note (entitlement_id, purpose, wanted_until) VALUES (?1, ?2, ?3)", [
     entitlementId,
@@ -18,12 +18,12 @@ export function* noteWish(entitlementId: string, { purpose, wantedUntilMs }: Ent
 }
 
 export interface EntitlementAnswer {
-  /** How a request ended that was never approved; null for one that was. */
+  /** How a request that was never approved ended; null for one that was approved. */
   outcome: "declined" | "withdrawn" | null;
   note: string | null;
 }
 
-/** Requests of the command line have no words yet. `decidedBy`: the person. */
+/** Requests of the command line have no row yet. `decidedBy` is the person. */
 export function* noteAnswer(
   entitlementId: string,
   { outcome, note }: EntitlementAnswer,

@@ -1,15 +1,15 @@
-// Who may decide an entitlement, and how many may be asked for: each is a decision that people have to take (S35). Pure
-// over locked rows.
+// Who may decide an entitlement, and how many may be requested: each is a decision that people have to make
+// (S35). Pure functions over locked rows.
 
-/** Requests that nobody has decided yet, of one organization. */
+/** The most undecided requests of one organization. */
 export const OPEN_REQUESTS_MAX = 20;
-/** Asked for within a day, withdrawn and declined ones included. */
+/** The most requests within a day, including withdrawn and declined ones. */
 export const REQUESTS_A_DAY_MAX = 100;
 
-/** More than anybody decides at once; or asked for and withdrawn over and over. */
+/** More open requests than anybody decides at once, or too many requested and withdrawn in a day. */
 export type TooManyRequests = "too_many_open" | "too_many_a_day";
 
-/** Null when one more may be asked for. */
+/** Null if one more may be requested. */
 export function decideAsking({ open, ofTheDay }: { open: number; ofTheDay: number }): TooManyRequests | null {
   if (open >= OPEN_REQUESTS_MAX) return "too_many_open";
   return ofTheDay >= REQUESTS_A_DAY_MAX ? "too_many_a_day" : null;
@@ -18,8 +18,9 @@ export function decideAsking({ open, ofTheDay }: { open: number; ofTheDay: numbe
 export type Approval = "approve" | "not_requested" | "second_person_required";
 
 /**
- * Four eyes: who asked for an entitlement does not approve it, under whichever hat they come (hardening.md S10).
- * `approver`: the person behind the call, as `requester` is the one behind the request.
+ * Four eyes: the person who requested an entitlement does not approve it, whatever credential they use
+ * (hardening.md S10). `approver` is the person behind the call, as `requester` is the person behind the
+ * request.
  */
 export function decideApproval(
   { status, requester }: { status: string; requester: string },

@@ -1,5 +1,5 @@
-// Research Mode entitlements: requested, approved until an instant, revoked, under their organization's lock. Expiry is not
-// a write: whoever reads compares with the clock (specification 5.4).
+// Research Mode entitlements: requested, approved until an instant, revoked, under their organization's lock.
+// Expiry is not written: readers compare with the clock (specification 5.4).
 import { DAY_MS } from "../domain/durations.ts";
 import type { Actor } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
@@ -27,7 +27,10 @@ export interface EntitlementRecord {
   expiresAtMs: number | null;
 }
 
-/** Null when there is no such organization. `wish`: in the words of who asks; those of the command line have none. */
+/**
+ * Null if there is no such organization. `wish`: the requester's own words; requests of the command line have
+ * none.
+ */
 export const requestEntitlement = (
   on: Transactions,
   entitlement: { id: string; organizationId: string; model: string; project: string; wish?: EntitlementWish },
@@ -62,13 +65,13 @@ const ASKED = `SELECT
 
 export interface ApprovalTerms {
   expiresAtMs: number;
-  /** What whoever asked is told beside it; left out where nobody is told anything. */
+  /** The message to the requester; omitted if nobody is told anything. */
   note?: string | null;
 }
 
 /**
- * Only from `requested`, and not by the person who asked; null when there is no such entitlement, the record unchanged in
- * another state.
+ * Approves a request, unless the person made it themselves. Null if there is no such entitlement; returns the
+ * record unchanged if it is not `requested`.
  */
 export const approveEntitlement = (
   on: Transactions,
@@ -88,7 +91,7 @@ export const approveEntitlement = (
       [organizationId, id, actor.id, nowMs, expiresAtMs],
     );
     if (words !== undefined) yield* noteAnswer(id, { outcome: null, note: words }, actor.id);
-    // Requests admitted under it must not look older than its beginning (I15).
+    // Requests admitted under it must not look older than its start (I15).
     yield* moveStamp(organizationId, nowMs);
     const before = { status: found.status };
     const after = { status: "active", expires_at: printTime(expiresAtMs) };
@@ -97,7 +100,7 @@ export const approveEntitlement = (
     return yield* find(id, nowMs);
   });
 
-/** Whatever became of it; null when there is no such entitlement. */
+/** In any state; null if there is no such entitlement. */
 export const revokeEntitlement = async (
   on: Transactions,
   id: string,
@@ -105,10 +108,12 @@ export const revokeEntitlement = async (
 ): Promise<EntitlementRecord | null> =>
   (await end(on, { id, actor, answer: null }, () => true))?.record ?? null;
 
-/** `ended`: whether it was this call that ended it; only then its words are kept, not over those of who ended it before. */
+/**
+ * `ended`: whether this call ended it. Its note is stored only then, and does not overwrite an earlier one.
+ */
 type Ended = { record: EntitlementRecord; ended: boolean } | null;
 
-/** The same, with the reason that whoever asked is told. */
+/** The same, with a reason for the requester. */
 export const endEntitlement = (
   on: Transactions,
   id: string,
@@ -117,8 +122,8 @@ export const endEntitlement = (
 ): Promise<Ended> => end(on, { id, actor, answer: { outcome: null, note: reason } }, () => true);
 
 /**
- * Only while nobody has decided it: whoever withdraws or declines a request must not end what was approved meanwhile. Null
- * when there is no such entitlement, `ended: false` with the record unchanged in another state.
+ * Ends a request only while it is undecided: withdrawing or declining must not end what has been approved
+ * since. Null if there is no such entitlement; `ended: false` with the record unchanged in another state.
  */
 export const closeRequest = (
   on: Transactions,
@@ -138,7 +143,7 @@ const end = (
     if (found === null) return null;
     if (found.status === "revoked" || !mayEnd(found)) return { record: found, ended: false };
     const { organizationId } = found;
-    // From the newest stamp on: requests admitted under it must not look older than its end (I15).
+    // Not before the newest stamp: requests admitted under it must not look older than its end (I15).
     yield* ask("UPDATE entitlement SET state = 'revoked', revoked_at = ?3 WHERE org_id = ?1 AND id = ?2", [
       organizationId,
       id,
@@ -153,7 +158,7 @@ const end = (
     return { record: { ...found, status: "revoked" }, ended: true };
   });
 
-/** Of a request that was never approved, beside the line of its end. */
+/** The audit line of a request that was never approved, in addition to the line of its end. */
 const howItEnded = (
   { actor, organizationId, target }: AuditNote,
   { outcome, note: reason }: { outcome: "declined" | "withdrawn"; note: string | null },
@@ -165,16 +170,16 @@ const howItEnded = (
   after: reason === null ? null : { reason },
 });
 
-/** Of whatever organization; null where there is none. */
+/** An entitlement of any organization; null if there is none. */
 export const findEntitlement = (on: Reader, id: string): Promise<EntitlementRecord | null> =>
   on.read((nowMs) => find(id, nowMs));
 
-/** A list for people; nobody reads more of it. */
+/** A limit for a list that people read. */
 const LISTED = 500;
 
 /**
- * In the order of their requests, of one organization or of all: undecided ones before all others, then the newest, 500 at
- * most.
+ * The entitlements of one organization or of all, in the order of their requests. If there are more than 500,
+ * undecided ones are kept first, then the newest.
  */
 export const listEntitlements = (
   on: Reader,
@@ -186,7 +191,7 @@ export const listEntitlements = (
     return list(`${where} ${order}`, values, nowMs);
   });
 
-/** What opens a model to the organization now, in the order of the requests. */
+/** The entitlements that open a model to the organization now, in the order of the requests. */
 export const activeEntitlements = (on: Reader, organizationId: string): Promise<EntitlementRecord[]> =>
   on.read((nowMs) =>
     list("WHERE org_id = ?1 AND state = 'active' AND expires_at > ?2", [organizationId, nowMs], nowMs),
@@ -211,7 +216,7 @@ function* list(
     .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
 }
 
-/** A change in line with the others of its organization. */
+/** Runs a change serialized with the others of its organization. */
 async function changeOne<T>(
   on: Transactions,
   { id, actor }: { id: string; actor: Actor },
@@ -221,13 +226,13 @@ async function changeOne<T>(
   return await on.change(organizationId === null ? null : { organizationId, by: actor.id }, work);
 }
 
-/** Its organization; null when there is no such entitlement. */
+/** The entitlement's organization; null if there is no such entitlement. */
 function* ownerOf(id: string): Query<string | null> {
   const [row] = yield* ask("SELECT org_id FROM entitlement WHERE id = ?1", [id]);
   return row === undefined ? null : textOf(row["org_id"]);
 }
 
-/** The entitlement as it is under its organization's lock, with the organization's newest stamp. */
+/** The entitlement as read under its organization's lock, with the organization's newest stamp. */
 function* lockEntitlement(
   id: string,
   nowMs: number,

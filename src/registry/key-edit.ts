@@ -1,17 +1,17 @@
-// What an edit makes of a key: its name and settings afterwards, and the lines of the audit log for what changed.
+// What an edit changes in a key: its new name and settings, and the audit lines for the differences.
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import { isStale, versionOf } from "../domain/row-version.ts";
 import type { KeySettings } from "./key-record.ts";
 
-/** What people edit of a key. */
+/** The editable fields of a key. */
 export interface Editable extends KeySettings {
   name: string;
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export type KeyEdit = { [Field in keyof Editable]?: Editable[Field] | undefined } & {
-  /** Of the key that the edit was made on; without one it is made on any. */
+  /** The version of the key that was edited; without it, the edit applies to any version. */
   version?: string | undefined;
 };
 
@@ -25,7 +25,7 @@ interface Line {
 
 const usd = (amount: NanoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
 
-/** How the audit log and the records of the API name what a key may. */
+/** A key's settings as named in the audit log and the records of the API. */
 export const printSettings = (settings: KeySettings) => ({
   limit_usd: usd(settings.limit),
   day_limit_usd: usd(settings.dayLimit),
@@ -35,7 +35,7 @@ export const printSettings = (settings: KeySettings) => ({
   expires_at: settings.expiresAtMs === null ? null : printTime(settings.expiresAtMs),
 });
 
-/** The key as it is when nothing else can change it. */
+/** Applies an edit; call with the key as read under its lock. */
 export function editKey(
   key: Editable,
   { version, ...edit }: KeyEdit,
@@ -71,6 +71,6 @@ export function editKey(
 
 const at = (settings: object, field: string): Printed => (settings as Record<string, Printed>)[field] ?? null;
 
-/** Without what was left out. */
+/** Without the omitted fields. */
 const given = (edit: Omit<KeyEdit, "version">): Partial<Editable> =>
   Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));

@@ -1,5 +1,5 @@
-// A key's life: paused, resumed, revoked for good, ended when its time is over. What has returned holds for every request that
-// starts afterwards, on every gateway (money.md §10).
+// A key's life cycle: paused, resumed, revoked for good, ended at its expiry. A change that has returned
+// applies to every request that starts afterwards, on every gateway (money.md §10).
 import type { Actor } from "../domain/actor.ts";
 import { printTime } from "../domain/print.ts";
 import type { Transactions } from "../ledger/ledger.ts";
@@ -7,13 +7,13 @@ import { ask, type Query, textOf } from "../store/sql.ts";
 import type { KeyRecord } from "./key-record.ts";
 import { changeKeyInLine, isOver, lockKey, tellOfKey } from "./locked-key.ts";
 
-/** Null when there is no such key; revoking twice keeps the first instant. */
+/** Null if there is no such key; revoking twice keeps the first instant. */
 export const revokeKey = (on: Transactions, keyId: string, actor: Actor): Promise<KeyRecord | null> =>
   changeKeyInLine(on, { keyId, actor }, function* (nowMs) {
     const locked = yield* lockKey(keyId, nowMs);
     if (locked === null || isOver(locked.key)) return locked?.key ?? null;
     const { key, stampedAtMs } = locked;
-    // Never before a request it already admitted, however far the clock was set back (I15).
+    // Never before a request it has already admitted, however far the clock was set back (I15).
     const revokedAtMs = Math.max(nowMs, stampedAtMs);
     yield* setLife(key, { revokedAtMs, pausedAtMs: null });
     const after = { revoked_at: printTime(revokedAtMs) };
@@ -21,7 +21,10 @@ export const revokeKey = (on: Transactions, keyId: string, actor: Actor): Promis
     return { ...key, state: "revoked", pausedAtMs: null, revokedAtMs };
   });
 
-/** From its very next request on, until it is resumed. Null when there is no such key; pausing twice keeps the first instant. */
+/**
+ * Takes effect with the next request, until it is resumed. Null if there is no such key; pausing twice keeps
+ * the first instant.
+ */
 export const pauseKey = (on: Transactions, keyId: string, actor: Actor): Promise<KeyRecord | "over" | null> =>
   changeKeyInLine(on, { keyId, actor }, function* (nowMs): Query<KeyRecord | "over" | null> {
     const locked = yield* lockKey(keyId, nowMs);
@@ -35,7 +38,7 @@ export const pauseKey = (on: Transactions, keyId: string, actor: Actor): Promise
     return { ...key, state: "paused", pausedAtMs };
   });
 
-/** Null when there is no such key; one that is not paused stays as it is. */
+/** Null if there is no such key; a key that is not paused stays unchanged. */
 export const resumeKey = (
   on: Transactions,
   keyId: string,
@@ -53,7 +56,7 @@ export const resumeKey = (
     return { ...key, state: "active", pausedAtMs: null };
   });
 
-/** Keys whose time is over, as far as nobody has ended them: programs that know no expiry refuse them from then on. */
+/** Ends expired keys that nobody has ended: versions that know no expiry refuse them from then on. */
 export async function endExpiredKeys(on: Transactions, actor: Actor): Promise<number> {
   const due = await on.read((nowMs) =>
     ask(

@@ -1,5 +1,5 @@
-// An API key as it stands: what it is, what it may, and what its month, its week and its day have spent and hold. When it was
-// last used is derived from its months, so that no request writes for it.
+// An API key: what it is, its limits, and what it has spent and holds in its month, week and day. Its last
+// use is derived from its months, so that no request has to write it.
 import { readAllowedModels } from "../domain/allowed-models.ts";
 import type { Tier } from "../domain/gateway-object.ts";
 import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
@@ -30,7 +30,7 @@ import {
 } from "../store/sql.ts";
 import { LISTED_KEYS } from "./key-list.ts";
 
-/** What a key may; null: no such bound. */
+/** The settings of a key; null means no limit. */
 export interface KeySettings extends KeyLimits {
   allowedModels: readonly string[] | null;
   maxOutputTokens: number | null;
@@ -43,14 +43,14 @@ export interface KeyRecord extends KeySettings {
   name: string;
   /** The displayable part before the secret. */
   prefix: string;
-  /** Of the whole key; null for one that was made before they were kept. */
+  /** The last characters of the whole key; null for a key created before they were stored. */
   lastFour: string | null;
   scope: Tier;
   /** Figures of the current UTC month. */
   month: string;
   monthSpend: NanoUsd;
   held: NanoUsd;
-  /** Those that it has a limit for. */
+  /** The spans that have a limit. */
   spans: readonly LimitedSpan[];
   state: KeyState;
   createdAtMs: number;
@@ -60,7 +60,7 @@ export interface KeyRecord extends KeySettings {
   revokedAtMs: number | null;
 }
 
-/** `keys`: the table, or a part of it under `?2`, the organization. `?1` is the month. */
+/** `keys`: the table, or a part of it for the organization `?2`. `?1` is the month. */
 const selectKey = (keys: string): string => `
   SELECT k.key_id, k.org_id, k.name, k.prefix, k.last_four, k.digest, k.scope, k.limit_nano, k.created_at, k.revoked_at,
     k.paused_at, k.expires_at, k.day_limit_nano, k.week_limit_nano, k.allowed_models, k.max_output_tokens,
@@ -69,7 +69,7 @@ const selectKey = (keys: string): string => `
   FROM ${keys} k LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = ?1`;
 const ONE_KEY = `${selectKey("api_key")} WHERE k.org_id = ?2 AND k.key_id = ?3`;
 
-/** Its live keys, and those that were revoked last, the oldest first. */
+/** An organization's live keys, and the ones revoked last, oldest first. */
 export function* readKeys(organizationId: string, nowMs: number): Query<KeyRecord[]> {
   const atMs = stampOf(nowMs, yield* newestStampMs(organizationId));
   const rows = yield* ask(`${selectKey(LISTED_KEYS)} ORDER BY k.created_at, k.key_id`, [
@@ -79,7 +79,7 @@ export function* readKeys(organizationId: string, nowMs: number): Query<KeyRecor
   return yield* recordsOf(rows, { organizationId, only: null, atMs, nowMs });
 }
 
-/** Of these and no others, however many the organization has; in no order. */
+/** Exactly these keys, however many the organization has; unordered. */
 export function* readKeysNamed(
   organizationId: string,
   ids: readonly string[],
@@ -109,7 +109,7 @@ export function* readKey(
 
 interface Read {
   organizationId: string;
-  /** Null: all of its keys. */
+  /** Null means all of its keys. */
   only: readonly string[] | null;
   atMs: number;
   nowMs: number;
@@ -122,7 +122,10 @@ function* recordsOf(rows: readonly SqlRow[], read: Read): Query<KeyRecord[]> {
 
 export const NOTHING_SPENT: KeySpend = { spent: new Map(), open: [] };
 
-/** Of the keys that are named: `?2` is the first of them, the others are from `next` on; of all where that is blank. */
+/**
+ * SQL condition for the named keys: `?2` is the first of them, the others start at `next`; for all keys, `?2`
+ * is empty.
+ */
 const namedBy = (column: string, only: Read["only"], next: number): string =>
   only === null
     ? "?2 = ''"
@@ -141,14 +144,14 @@ interface Spending extends KeySpend {
   open: NotedHold[];
 }
 
-/** Of the keys that count days. */
+/** What the keys with daily or weekly limits have spent. */
 function* spendsOf({ organizationId, only, atMs }: Read): Query<Map<string, KeySpend>> {
   const [first = "", ...others] = only ?? [];
   const days = yield* ask(daysOf(only), [organizationId, first, weekFromHour(atMs), ...others]);
   return spendsIn(days, yield* ask(holdsOf(only), [organizationId, first, ...others]));
 }
 
-/** By key, from rows of what was spent by day (`spentByDay`) and of open holds (`notedHolds`). */
+/** Spending by key, from rows of daily spending (`spentByDay`) and of open holds (`notedHolds`). */
 export function spendsIn(days: readonly SqlRow[], holds: readonly SqlRow[]): Map<string, KeySpend> {
   const spends = new Map<string, Spending>();
   const spendOf = (row: SqlRow): Spending => {
@@ -167,14 +170,14 @@ export function spendsIn(days: readonly SqlRow[], holds: readonly SqlRow[]): Map
   return spends;
 }
 
-/** Nano-USD of a month, a day and a week; null for no limit. */
+/** The limits of a month, a day and a week in nano-USD; null for no limit. */
 export const limitsOf = (row: SqlRow): KeyLimits => ({
   limit: orNull(row["limit_nano"], moneyOf),
   dayLimit: orNull(row["day_limit_nano"], moneyOf),
   weekLimit: orNull(row["week_limit_nano"], moneyOf),
 });
 
-/** Nano-USD; zero where the key has no row of that month yet. */
+/** Nano-USD; zero if the key has no row for that month yet. */
 export const spentInMonth = (row: SqlRow): { spent: NanoUsd; held: NanoUsd } => ({
   spent: orNull(row["spent"], moneyOf) ?? ZERO_USD,
   held: orNull(row["held"], moneyOf) ?? ZERO_USD,

@@ -1,4 +1,4 @@
-// A key's successor: made with its settings, while the one it replaces works on until its end (money.md §10).
+// Replaces a key: the successor gets its settings, while the replaced key works until its end (money.md §10).
 import type { Actor } from "../domain/actor.ts";
 import { printTime } from "../domain/print.ts";
 import type { Transactions } from "../ledger/ledger.ts";
@@ -9,19 +9,22 @@ import type { TooManyKeys } from "./key-list.ts";
 import type { KeyRecord } from "./key-record.ts";
 import { changeKeyInLine, isOver, lockKey, tellOfKey } from "./locked-key.ts";
 
-/** A key that takes another one's place. */
+/** A key that replaces another one. */
 export interface Successor {
   id: string;
   prefix: string;
   lastFour: string;
   digest: Uint8Array;
-  /** The predecessor ends by itself after so long, at the latest when it would have ended anyway; null: it does not. */
+  /**
+   * The predecessor expires after this time, or earlier if it would have expired anyway; null means that it
+   * does not.
+   */
   overlapMs: number | null;
-  /** Its own; left out: its predecessor's. */
+  /** The successor's expiry; by default its predecessor's. */
   expiresAtMs?: number | null | undefined;
 }
 
-/** A new key with the settings of this one, which works on until its end. Null when there is no such key. */
+/** Creates a key with the settings of this one, which works until its end. Null if there is no such key. */
 export const replaceKey = (
   on: Transactions,
   keyId: string,

@@ -1,5 +1,5 @@
-// The keys of many organizations that have a limit, as far as limits go: what alerts look at. Each organization's month, week
-// and day are those that its own rows are stamped with.
+// The keys with a limit of many organizations, reduced to their limits, for alerts. Each organization's
+// month, week and day are those that its own rows are stamped with.
 import { newestStamps } from "../ledger/balance.ts";
 import { keyState } from "../ledger/decide/key.ts";
 import { countsDays, spansOf } from "../ledger/key-spans.ts";
@@ -14,7 +14,7 @@ import { type KeyRecord, lifeOf, limitsOf, spentInMonth, NOTHING_SPENT, spendsIn
 
 export type LimitedKey = Pick<KeyRecord, "id" | "name" | "spans">;
 
-/** Live and paused ones, by organization; one whose row is damaged is told to whoever asks for that organization. */
+/** Live and paused keys, by organization; a damaged row throws only when its organization's keys are read. */
 export const readLimitedKeys = (
   on: Reader,
   organizationIds: readonly string[],
@@ -22,7 +22,7 @@ export const readLimitedKeys = (
   on.read(function* (nowMs) {
     const stamps = yield* newestStamps(organizationIds);
     const found = new Map<string, () => LimitedKey[]>();
-    // Nearly always one day for all of them.
+    // Almost always one day for all of them.
     const byDay = Map.groupBy(organizationIds, (id) => utcDay(stampOf(nowMs, stamps.get(id) ?? 0)));
     for (const [day, ids] of byDay) {
       const atMs = day * DAY_MS;
@@ -31,7 +31,7 @@ export const readLimitedKeys = (
     return found;
   });
 
-/** What a span is does not depend on the time of the day. */
+/** The spans do not depend on the time of day. */
 function* keysOn(
   ids: readonly string[],
   { atMs, nowMs }: { atMs: number; nowMs: number },
@@ -63,7 +63,7 @@ const organizationOf = (row: SqlRow): string => textOf(row["org_id"]);
 
 function* spendsOn(organizations: ReadonlySet<string>, atMs: number) {
   const ids = [...organizations];
-  // The first hour is `?3` there; two that are always equal stand before it.
+  // The statement uses `?3` for the first hour; two values that are always equal come before it.
   const days = spentByDay(
     `SELECT org_id, key_id FROM api_key WHERE ?1 = ?2 AND org_id IN (${placesFrom(4, ids)})
        AND (revoked_at IS NULL OR paused_at IS NOT NULL)

@@ -1,5 +1,5 @@
-// A key under the lock of its organization: what each change of one begins with, and the line of the audit log that it ends
-// with (money.md §10).
+// A key under the lock of its organization: the start of every change of a key, and the audit line at its end
+// (money.md §10).
 import type { Actor } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
 import { lockOrganization } from "../ledger/balance.ts";
@@ -16,7 +16,7 @@ export interface LockedKey {
   ended: boolean;
 }
 
-/** The key as it is under its organization's lock. */
+/** The key as read under its organization's lock. */
 export function* lockKey(keyId: string, nowMs: number): Query<LockedKey | null> {
   const organizationId = yield* organizationOfKey(keyId);
   const stampedAtMs = organizationId === null ? null : yield* lockOrganization(organizationId);
@@ -25,11 +25,11 @@ export function* lockKey(keyId: string, nowMs: number): Query<LockedKey | null> 
   return found === null ? null : { key: found.key, stampedAtMs, ended: found.row["revoked_at"] !== null };
 }
 
-/** Its organization; null when there is no such key. */
+/** The key's organization; null if there is no such key. */
 export const ownerOfKey = (on: Reader, keyId: string): Promise<string | null> =>
   on.read(() => organizationOfKey(keyId));
 
-/** A change in line with the others of its organization. */
+/** Runs a change serialized with the others of its organization. */
 export async function changeKeyInLine<T>(
   on: Transactions,
   { keyId, actor }: { keyId: string; actor: Actor },
@@ -39,16 +39,16 @@ export async function changeKeyInLine<T>(
   return await on.change(organizationId === null ? null : { organizationId, by: actor.id }, work);
 }
 
-/** Null where there is no such key. */
+/** Null if there is no such key. */
 export function* organizationOfKey(keyId: string): Query<string | null> {
   const [row] = yield* ask("SELECT org_id FROM api_key WHERE key_id = ?1", [keyId]);
   return row === undefined ? null : textOf(row["org_id"]);
 }
 
-/** It was revoked, or its time is over; both are final. */
+/** Revoked or expired; both are final. */
 export const isOver = ({ state }: KeyRecord): boolean => state === "revoked" || state === "expired";
 
-/** The change's line of the audit log. */
+/** Writes the change's audit line. */
 export const tellOfKey = (
   { organizationId, id }: KeyRecord,
   line: Pick<AuditNote, "actor" | "action" | "before" | "after">,

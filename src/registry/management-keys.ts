@@ -1,4 +1,4 @@
-// Management keys: as API keys, digests only, compared in constant time (hardening.md S3).
+// Management keys: like API keys, stored as digests only and compared in constant time (hardening.md S3).
 import type { Actor } from "../domain/actor.ts";
 import { printTime } from "../domain/print.ts";
 import { provesDigest } from "../domain/digest.ts";
@@ -22,10 +22,10 @@ export interface ManagementKeyRecord {
   id: string;
   name: string;
   prefix: string;
-  /** The person whose it is, or the installation (`persons.ts`). */
+  /** The person who owns it, or the installation (`persons.ts`). */
   owner: string;
   createdAtMs: number;
-  /** Null for one that lasts until it is revoked. */
+  /** Null for a key that works until it is revoked. */
   expiresAtMs: number | null;
   revokedAtMs: number | null;
 }
@@ -35,19 +35,19 @@ export interface NewManagementKey {
   name: string;
   prefix: string;
   digest: Uint8Array;
-  /** It ends by itself after so long, unless it is renewed. */
+  /** It expires after this time, unless renewed. */
   livesMs?: number;
-  /** The command line of this person signed in with it. */
+  /** The person whose command line signed in with it. */
   loginOf?: string;
 }
 
-/** Where a management key is proved. */
+/** Authenticates management keys. */
 export interface ManagementKeyDoor {
-  /** Null for unknown, wrong, revoked and expired alike. */
+  /** Null for unknown, wrong, revoked and expired keys alike. */
   authenticateManagementKey(id: string, digest: Uint8Array): Promise<ManagementKeyRecord | null>;
 }
 
-/** `livesMs` left out: until it is revoked. With its line in the audit log, in one transaction. */
+/** Creates a key and its audit line in one transaction. Without `livesMs` it works until it is revoked. */
 export const createManagementKey = (
   on: Transactions,
   { id, name, prefix, digest, livesMs, loginOf }: NewManagementKey,
@@ -67,7 +67,7 @@ export const createManagementKey = (
     return { id, name, prefix, owner, createdAtMs: nowMs, expiresAtMs, revokedAtMs: null };
   });
 
-/** Null for unknown, wrong, revoked and expired alike. */
+/** Null for unknown, wrong, revoked and expired keys alike. */
 export const authenticateManagementKey = (
   on: Reader,
   id: string,
@@ -81,7 +81,7 @@ export const authenticateManagementKey = (
     return isOpen(key, nowMs) ? key : null;
   });
 
-/** Null for unknown, revoked and expired ones. */
+/** Null for unknown, revoked and expired keys. */
 export const ownerOfManagementKey = (on: Reader, id: string): Promise<string | null> =>
   on.read(function* (nowMs) {
     const [row] = yield* ask(SELECT, [id]);
@@ -89,7 +89,7 @@ export const ownerOfManagementKey = (on: Reader, id: string): Promise<string | n
     return key !== null && isOpen(key, nowMs) ? key.owner : null;
   });
 
-/** Null when there is no such key; revoking twice keeps the first instant. */
+/** Null if there is no such key; revoking twice keeps the first instant. */
 export const revokeManagementKey = (
   on: Transactions,
   id: string,
@@ -106,7 +106,7 @@ export const revokeManagementKey = (
     return { ...key, revokedAtMs: nowMs };
   });
 
-/** It lives for so long from now on, also where it has ended by itself meanwhile; one that was revoked stays so. */
+/** Sets the expiry to `livesMs` from now, even if the key has expired; a revoked key stays revoked. */
 export const renewManagementKey = (on: Transactions, id: string, livesMs: number): Promise<void> =>
   on.change(null, function* (nowMs) {
     yield* ask(
@@ -115,7 +115,7 @@ export const renewManagementKey = (on: Transactions, id: string, livesMs: number
     );
   });
 
-/** When it was last used; written at most once in `everyMs`, whichever gateway it calls. */
+/** Records the last use; written at most once per `everyMs`, across all gateways. */
 export const managementKeyUsed = (
   id: string,
   { atMs, everyMs }: { atMs: number; everyMs: number },

@@ -1,4 +1,5 @@
-// Organizations: who owns credits and keys (specification 1). Each begins with an empty balance, which is the ledger's.
+// Organizations: the owners of credits and keys (specification 1). Each begins with an empty balance in the
+// ledger.
 import type { Actor } from "../domain/actor.ts";
 import { openBalance } from "../ledger/balance.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
@@ -11,14 +12,17 @@ export interface OrganizationRecord {
   createdAtMs: number;
 }
 
-/** With an account of nothing, and a line in the audit log, in one transaction. */
+/** Creates an organization with an empty balance and its audit line, in one transaction. */
 export const createOrganization = (
   on: Transactions,
   { id, name }: { id: string; name: string },
   actor: Actor,
 ): Promise<OrganizationRecord> => on.change(null, (nowMs) => create({ id, name }, actor, nowMs));
 
-/** The same in a store that has none; null in any other, also where another gateway makes its first one at this moment. */
+/**
+ * The same in a store without organizations; null in any other, also if another gateway creates the first one
+ * at the same time.
+ */
 export const createFirstOrganization = (
   on: Transactions,
   { id, name }: { id: string; name: string },
@@ -42,7 +46,7 @@ function* create(
   return { id, name, createdAtMs: nowMs };
 }
 
-/** False where it is not called `from` any more: nothing was changed. */
+/** False if it is no longer called `from`: nothing was changed. */
 export const renameOrganization = (
   on: Transactions,
   organizationId: string,
@@ -61,13 +65,13 @@ export const renameOrganization = (
 
 const SELECT = "SELECT org_id, name, created_at FROM organization";
 
-/** The oldest first. */
+/** Oldest first. */
 export const allOrganizations = (on: Reader): Promise<OrganizationRecord[]> =>
   on.read(function* () {
     return (yield* ask(`${SELECT} ORDER BY created_at, org_id`)).map(organizationOf);
   });
 
-/** Null where there is none. */
+/** Null if there is none. */
 export const findOrganization = (on: Reader, id: string): Promise<OrganizationRecord | null> =>
   on.read(function* () {
     const [row] = yield* ask(`${SELECT} WHERE org_id = ?1`, [id]);

@@ -1,5 +1,6 @@
-// What is set of rates, by an operator or by the organization itself: under the lock of its organization, so that it holds for
-// every request that starts after the change has returned, on every gateway (operate.md §1). What was taken stays taken.
+// Rate limits set by an operator or by the organization itself, under the lock of its organization, so that a
+// change that has returned applies to every request that starts afterwards, on every gateway (operate.md §1).
+// Usage already counted stays counted.
 import type { Actor } from "../domain/actor.ts";
 import {
   NO_RATE_LIMITS,
@@ -33,23 +34,23 @@ import { ask, flagOf, lock, type Query, type SqlRow } from "../store/sql.ts";
 type Row = Loaded<typeof LOAD.rateLimit>;
 
 export interface RateChange extends RatePlace {
-  /** What is left out stays as it is; null lifts it. */
+  /** Omitted limits stay unchanged; null removes a limit. */
   limits: Partial<RateLimits>;
-  /** Whose word it is: an operator's, or the organization's own, which may only be lower. */
+  /** Who sets them: an operator, or the organization itself, which may only set lower ones. */
   by: "operator" | "organization";
-  /** Of what it was made on; without one it is made on anything. */
+  /** The version that the change is based on; without it, the change applies to any version. */
   version?: string | undefined;
 }
 
 export interface RateRecord extends RatePlace {
-  /** Of an operator. */
+  /** Set by an operator. */
   set: RateLimits;
   own: RateLimits;
-  /** What holds of all that, with what is the default. */
+  /** The limits that apply, defaults included. */
   inForce: RateLimits;
-  /** Requests of it that run now. */
+  /** The number of requests running now. */
   running: number;
-  /** Of both words (`domain/row-version.ts`). */
+  /** The version of both sets of limits (`domain/row-version.ts`). */
   version: string;
 }
 
@@ -63,12 +64,12 @@ export type RateOutcome =
   | { kind: "above"; dimension: RateDimension; atMost: number }
   | { kind: "too_many" };
 
-/** Of one organization, as they are listed. */
+/** The most listed for one organization. */
 const RATE_LIMITS_MAX = 1000;
 
 /**
- * Sets or lifts limits of one subject, with a line of the audit log. The version is compared under the lock: of two changes
- * of one version, on whichever gateways, the second one is refused.
+ * Sets or removes limits of one subject and writes an audit line. The version is compared under the lock: of
+ * two changes of one version, on any gateways, the second is refused.
  */
 export const setRateLimits = (
   on: Transactions,
@@ -98,19 +99,22 @@ export const setRateLimits = (
     return { kind: "set", record: recordOf(after, standard) };
   });
 
-/** Those for all organizations lock the routes instead. */
+/** Limits for all organizations lock the routes instead. */
 const inLine = ({ organizationId }: RateChange, { id }: Actor): Changing | null =>
   organizationId === "" ? null : { organizationId, by: id };
 
 export interface RatesWithin {
   organizationId: string;
-  /** Of this key alone. */
+  /** Only this key. */
   keyId?: string | undefined;
-  /** On this model alone. */
+  /** Only this model. */
   model?: string | undefined;
 }
 
-/** Those of which something is set, within an organization; within none: of models for each organization. */
+/**
+ * The subjects within an organization that have a limit set; with an empty organization, the models that have
+ * one for each organization.
+ */
 export const rateLimitsOf = (
   on: Reader,
   { organizationId, keyId, model }: RatesWithin,
@@ -132,7 +136,7 @@ export const rateLimitsOf = (
     return records;
   });
 
-/** What holds for one subject, whether anything of it is set or not. */
+/** The limits of one subject, whether any are set or not. */
 export const findRateLimits = (on: Reader, place: RatePlace, defaults: RateDefaults): Promise<RateRecord> =>
   on.read(function* () {
     const found = yield* findRow(place);
@@ -170,7 +174,7 @@ function* keyRefused({ organizationId, keyId }: RatePlace): Query<RateOutcome | 
   return flagOf(row["over"]) ? { kind: "revoked_key" } : null;
 }
 
-/** What holds where nothing is set for the subject itself. */
+/** The limits that apply if nothing is set for the subject itself. */
 function* standardFor(place: RatePlace, defaults: RateDefaults): Query<RateLimits> {
   if (place.organizationId === "") return NO_RATE_LIMITS;
   const subject = subjectOf(place);
@@ -179,7 +183,7 @@ function* standardFor(place: RatePlace, defaults: RateDefaults): Query<RateLimit
   return standardOf(subject, { defaults, ofEach: ofEach ?? undefined });
 }
 
-/** Those that run already count; the tokens that they reserved do not. */
+/** Requests already running count; the tokens that they reserved do not. */
 function* newRow(place: RatePlace, atMs: number): Query<Row> {
   const running = place.organizationId === "" ? 0 : yield* countRunning(place);
   return unsetRow(place, { running, since: atMs });
@@ -204,7 +208,7 @@ function aboveAllowed(own: RateLimits, most: RateLimits): RateOutcome | null {
   return null;
 }
 
-/** What was taken under the limit before is as much under the one after. */
+/** Carries the usage under the old limit over to the new one. */
 function settled(
   after: Row,
   { before, standard, nowMs, atMs }: { before: Row; standard: RateLimits; nowMs: number; atMs: number },
@@ -236,7 +240,10 @@ function* write(row: Row): Query<void> {
   );
 }
 
-/** What is set for each organization belongs to none of them: every route is marked with it, in the order of their names. */
+/**
+ * A limit for each organization belongs to none of them: every route is marked with it, in the order of their
+ * names.
+ */
 function* lockRoutes(nowMs: number): Query<number> {
   yield* lockListOfRoutes();
   yield* lock("SELECT route FROM route_state ORDER BY route", []);
@@ -244,19 +251,19 @@ function* lockRoutes(nowMs: number): Query<number> {
 }
 
 /**
- * First of all locks, of whoever adds a route and of whoever marks all of them: what one of two is about to write the other
- * cannot see, so they come one after the other.
+ * The first of all locks, both for adding a route and for marking all routes: neither sees what the other is
+ * about to write, so they run one after the other.
  */
 export const lockListOfRoutes = (): Query<SqlRow[]> => lock("SELECT id FROM store_state WHERE id = 1", []);
 
-/** Whoever loads the organization, or a route, looks for limits from now on. */
+/** From now on, loading the organization or a route also reads limits. */
 function* mark(organizationId: string): Query<void> {
   if (organizationId !== "")
     yield* ask("UPDATE org_balance SET limited = 1 WHERE org_id = ?1 AND slot = 0", [organizationId]);
   else yield* ask(`UPDATE route_state SET limited = ${ANY_FOR_EACH}`);
 }
 
-/** 1 where something is set on a model for every organization. */
+/** 1 if a limit is set on any model for every organization. */
 export const ANY_FOR_EACH = `(SELECT count(*) FROM (SELECT 1 FROM rate_limit WHERE org_id = '' AND ${ANYTHING_SET} LIMIT 1) AS found)`;
 
 function* note(

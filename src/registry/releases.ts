@@ -1,5 +1,5 @@
-// Signed releases and the state of their routes. A release is an immutable row named by its digest; the highest version of
-// a route never sinks (hardening.md S33), whichever gateway publishes.
+// Signed releases and the state of their routes. A release is an immutable row identified by its digest; the
+// highest version of a route never decreases (hardening.md S33), whichever gateway publishes.
 import type { Actor } from "../domain/actor.ts";
 import type { Release } from "../domain/release.ts";
 import type { RouteNames } from "../domain/route-names.ts";
@@ -22,7 +22,7 @@ import {
 
 export interface RouteRecord {
   route: string;
-  /** The highest version ever accepted; never sinks. */
+  /** The highest version ever accepted; never decreases. */
   highestVersion: number;
   disabled: boolean;
   reason: string | null;
@@ -33,7 +33,7 @@ interface PublishedRelease {
   release: Release;
   jws: string;
   publishedAtMs: number;
-  /** When the release came since which its route was without one for no moment. */
+  /** The publication time of the release since which the route has always had a valid one. */
   coveredSinceMs: number;
 }
 
@@ -72,7 +72,10 @@ export const publishRelease = (
     return { kind: "published" };
   });
 
-/** False where there is none, and where it is damaged: the same once more would mend nothing, a newer version does. */
+/**
+ * False if there is none, or if it is damaged: publishing the same again would repair nothing, a newer
+ * version does.
+ */
 function* standsAsSigned(digest: string): Query<boolean> {
   try {
     return (yield* findRelease(digest)) !== null;
@@ -82,7 +85,10 @@ function* standsAsSigned(digest: string): Query<boolean> {
   }
 }
 
-/** When the release came since which a route `s` was without one for no moment. */
+/**
+ * SQL expression for a route `s`: the publication time of the release since which it has always had a valid
+ * one.
+ */
 const COVERED_SINCE = `(
   SELECT max(published_at) FROM (
     SELECT published_at, lag(expires_at) OVER (ORDER BY version) AS ended_at
@@ -91,14 +97,17 @@ const COVERED_SINCE = `(
   WHERE ended_at IS NULL OR ended_at < published_at
 )`;
 
-/** The newest release of a route, which is gone or not what was signed: it serves nobody, and neither does an older one. */
+/**
+ * A route whose newest release is missing or differs from what was signed: it serves nobody, and neither does
+ * an older one.
+ */
 interface DamagedRelease {
   route: string;
-  /** As it stands in its row, for whoever names the route by it; null where the row is gone. */
+  /** As stored, to name the route by it; null if the row is missing. */
   jws: string | null;
-  /** Of those before it the newest that can be read, for the same use. */
+  /** The newest readable release before it, for the same use. */
   older: Release | null;
-  /** What its row names beside it. */
+  /** The names stored in its row. */
   named: RouteNames | null;
 }
 
@@ -107,7 +116,7 @@ interface NewestReleases {
   damaged: DamagedRelease[];
 }
 
-/** Newest release of each route, or of `routes` alone; `unreadable` is told why one is damaged. */
+/** The newest release of each route, or only of `routes`; `unreadable` receives why one is damaged. */
 export const newestReleases = (
   on: Reader,
   unreadable: (error: unknown) => void,
@@ -135,13 +144,13 @@ export const newestReleases = (
     return found;
   });
 
-/** The release of this digest, however old; null when there is none. */
+/** The release with this digest, however old; null if there is none. */
 export const readRelease = (on: Reader, digest: string): Promise<Release | null> =>
   on.read(() => findRelease(digest));
 
 const SELECT_ROUTE = "SELECT route, highest_version, disabled, reason, since FROM route_state";
 
-/** `digest`: of its newest release; null where that is gone. */
+/** `digest` is that of its newest release; null if that is missing. */
 export const allRoutes = (on: Reader): Promise<(RouteRecord & { digest: string | null })[]> =>
   on.read(function* () {
     const rows = yield* ask(
@@ -151,7 +160,7 @@ export const allRoutes = (on: Reader): Promise<(RouteRecord & { digest: string |
     return rows.map((row) => ({ ...routeOf(row), digest: orNull(row["digest"], textOf) }));
   });
 
-/** Null when no release was ever published for the route. */
+/** Null if no release was ever published for the route. */
 export const setRouteDisabled = (
   on: Transactions,
   { route, disabled, ...change }: { route: string; disabled: boolean; reason: string | null },
@@ -180,7 +189,7 @@ function* lockRoute(route: string): Query<RouteRecord | null> {
   return row === undefined ? null : routeOf(row);
 }
 
-/** Throws `UnreadableRecord` for one that is gone, not what was signed, or another one's. */
+/** Throws `UnreadableRecord` for a release that is missing, not what was signed, or of another route. */
 function publishedOf(row: SqlRow): PublishedRelease {
   const route = textOf(row["route"]);
   const what = `the release of ${route}`;
@@ -195,7 +204,7 @@ function publishedOf(row: SqlRow): PublishedRelease {
   });
 }
 
-/** Versions before it that are looked at: what one fault hit are the last, if any. */
+/** How many earlier versions are tried: a single fault hits the newest ones, if any. */
 const LOOKED_BACK = 20;
 
 function* damagedOf(row: SqlRow): Query<DamagedRelease> {
@@ -222,7 +231,7 @@ function namesIn(manifest: string): RouteNames {
   return { model, provider, region };
 }
 
-/** Null for what is damaged, too. */
+/** Also null for damaged data. */
 function readOrNone<T>(read: () => T): T | null {
   try {
     return read();

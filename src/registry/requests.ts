@@ -1,5 +1,5 @@
-// Requests as people read them: their records, and usage from the hourly roll-up that settlement writes. Both are rows of
-// the ledger; nothing here writes.
+// Requests for display: their records, and usage from the hourly roll-up that settlement writes. Both are
+// rows of the ledger, which this file only reads.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
 import { printDay } from "../domain/print.ts";
@@ -19,7 +19,7 @@ export interface UsageFilter {
 }
 
 export interface UsageRow {
-  /** Key id, model or UTC day of the group; null for the one ungrouped total. */
+  /** Key id, model or UTC day of the group; null for the ungrouped total. */
   group: string | null;
   requests: number;
   inputTokens: bigint;
@@ -29,13 +29,16 @@ export interface UsageRow {
   charge: NanoUsd;
 }
 
-/** Of whichever organization; null when there is none. Throws `UnreadableRecord` for a damaged one. */
+/** A request of any organization; null if there is none. Throws `UnreadableRecord` for a damaged one. */
 export const readRequest = (on: Reader, requestId: string): Promise<RequestRecord | null> =>
   on.read(() => findRequest(requestId));
 
 const GROUPS = { none: "CAST(NULL AS text)", key: "key_id", model: "model", day: "hour / 24" } as const;
 
-/** Settled requests by the hour of their admission: `fromMs` and `toMs` count whole hours. Always one row ungrouped. */
+/**
+ * Settled requests by the hour of their admission: `fromMs` and `toMs` are rounded to whole hours. Always one
+ * row if ungrouped.
+ */
 export const readUsageRows = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> =>
   on.read(function* () {
     const rows = yield* ask(
@@ -55,7 +58,10 @@ export const readUsageRows = (on: Reader, filter: UsageFilter): Promise<UsageRow
     return rows.length === 0 && filter.groupBy === undefined ? [NO_USAGE] : rows.map(rowOf);
   });
 
-/** What each of these organizations was charged for requests admitted since then, as `readUsageRows` counts; none where nothing. */
+/**
+ * What each organization was charged for requests admitted since then, as `readUsageRows` counts; no entry if
+ * nothing.
+ */
 export const readSpent = (
   on: Reader,
   organizationIds: readonly string[],
@@ -70,7 +76,7 @@ export const readSpent = (
     return new Map(rows.map((row) => [textOf(row["org_id"]), () => nanoUsd(sumOf(row, "charge"))]));
   });
 
-/** The models that each of these organizations used since then. */
+/** The models that each organization has used since then. */
 export const readModelsUsed = (
   on: Reader,
   organizationIds: readonly string[],
@@ -117,7 +123,7 @@ const rowOf = (row: SqlRow): UsageRow => ({
   charge: nanoUsd(sumOf(row, "charge")),
 });
 
-/** Days are numbers in the store: since the Unix epoch. */
+/** The store numbers days since the Unix epoch. */
 const groupOf = (group: unknown): string | null =>
   typeof group === "bigint" || typeof group === "number"
     ? printDay(numberOf(group) * DAY_MS)

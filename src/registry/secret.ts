@@ -1,5 +1,6 @@
-// API keys and management keys: how they look, how they are made, how a bearer becomes a credential. Shape, character
-// set and checksum are checked before anything is hashed or read from the store (hardening S1, S2).
+// API keys and management keys: their format, their creation, and parsing a bearer token into a credential.
+// Shape, character set and checksum are checked before anything is hashed or read from the store (hardening
+// S1, S2).
 import type { Credential } from "../domain/credential.ts";
 import { randomBase62 } from "../lib/id.ts";
 
@@ -12,37 +13,40 @@ const TAG_LENGTH = 6;
 const ID_LENGTH = 12;
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
-/** Less than the checksum: nothing of the secret itself. */
+/** Shorter than the checksum: shows nothing of the secret itself. */
 const SHOWN_LENGTH = 4;
 
-/** A key at its birth. `value` is shown once and never stored; the others are. */
+/** A new key. `value` is shown once and never stored; the other fields are. */
 export interface MintedKey {
   value: string;
   /** The part before the secret. */
   prefix: string;
-  /** Its end, of the checksum: people tell keys apart by it (docs/decisions/0059-settings-of-keys.md). */
+  /**
+   * Its last characters, part of the checksum: people recognize keys by them
+   * (docs/decisions/0059-settings-of-keys.md).
+   */
   lastFour: string;
   /** SHA-256 of the whole value, 32 bytes. */
   digest: Uint8Array;
 }
 
-/** A management key after its shape and checksum were checked. */
+/** A management key whose shape and checksum have been checked. */
 export interface ManagementCredential {
   id: string;
   digest: Uint8Array;
 }
 
-/** Makes the secret of an API key. Takes the ids `org_…` and `key_…` of its row. */
+/** Creates the secret of an API key. Takes the ids `org_…` and `key_…` of its row. */
 export function mintKey(ids: { organizationId: string; keyId: string }): MintedKey {
   return mint(`gw_sk_${tailOf(ids.organizationId, "org_")}${tailOf(ids.keyId, "key_")}`);
 }
 
-/** Makes the secret of a management key. Takes the id `mk_…` of its row. */
+/** Creates the secret of a management key. Takes the id `mk_…` of its row. */
 export function mintManagementKey(id: string): MintedKey {
   return mint(`gw_mk_${tailOf(id, "mk_")}`);
 }
 
-/** Reads an API key; null for everything that no `mintKey` can have made. */
+/** Parses an API key; null for anything that `mintKey` cannot have created. */
 export function parseKey(bearer: string | null): Credential | null {
   if (bearer === null || !API_KEY.test(bearer) || !checksumHolds(bearer)) return null;
   const keyAt = TAG_LENGTH + ID_LENGTH;
@@ -53,7 +57,7 @@ export function parseKey(bearer: string | null): Credential | null {
   };
 }
 
-/** Reads a management key; null for everything that no `mintManagementKey` can have made. */
+/** Parses a management key; null for anything that `mintManagementKey` cannot have created. */
 export function parseManagementKey(bearer: string | null): ManagementCredential | null {
   if (bearer === null || !MANAGEMENT_KEY.test(bearer) || !checksumHolds(bearer)) return null;
   return { id: `mk_${bearer.slice(TAG_LENGTH, TAG_LENGTH + ID_LENGTH)}`, digest: digestOf(bearer) };

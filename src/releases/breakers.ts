@@ -1,12 +1,12 @@
-// Breakers that an operator opened by hand. They stand in the store, so that they outlast a restart and hold at every
-// gateway of it; each gateway tells its own health of them.
+// Breakers that an operator opened by hand. They are kept in the store, so that they survive a restart and
+// apply at every gateway of it; each gateway passes them to its own health.
 import type { Clock } from "../lib/clock.ts";
 import { numberOf, type Sql, type Statement, statement, textOf } from "../store/sql.ts";
 import type { Health } from "./health.ts";
 
 export interface OpenedBreaker {
   reason: string;
-  /** Of a person. */
+  /** The id of a person. */
   openedBy: string;
   openedAtMs: number;
 }
@@ -17,7 +17,7 @@ export interface BreakersPorts {
   health: Pick<Health, "holdOpen">;
 }
 
-/** As this gateway last read them; `load` reads them again. */
+/** The breakers as this gateway last read them; `load` reads them again. */
 export class Breakers {
   private opened: ReadonlyMap<string, OpenedBreaker> = new Map();
 
@@ -27,7 +27,7 @@ export class Breakers {
     return this.opened.get(provider) ?? null;
   }
 
-  /** Takes over what the store holds. */
+  /** Reads the breakers from the store. */
   async load(): Promise<void> {
     const rows = await this.on.sql.rows("SELECT * FROM provider_breaker");
     this.opened = new Map(
@@ -43,7 +43,7 @@ export class Breakers {
     this.on.health.holdOpen(new Map([...this.opened].map(([name, { openedAtMs }]) => [name, openedAtMs])));
   }
 
-  /** False when it was open already; the first reason stays. `told`: its line of the audit log, written with it. */
+  /** False if it was open already; the first reason is kept. `told`: its audit line, written with it. */
   async open(
     provider: string,
     { reason, openedBy }: Pick<OpenedBreaker, "reason" | "openedBy">,
@@ -60,7 +60,7 @@ export class Breakers {
     return await this.change(opening, told);
   }
 
-  /** False when it was not open. `told`: as of `open`. */
+  /** False if it was not open. `told`: as for `open`. */
   close(provider: string, told: Statement): Promise<boolean> {
     return this.change(statement("DELETE FROM provider_breaker WHERE provider = ?1", provider), told);
   }

@@ -1,6 +1,6 @@
-// How a call failed, and what that says about the route it went out on. One list: metrics count by it, health decides by it.
+// The ways a call can fail, and what each says about the route it used. Metrics and health share this list.
 
-/** The causes of `providers/failure.ts`, each with what it says of the route's health. */
+/** The causes of `providers/failure.ts`, each with what it says about the route's health. */
 const SAYS = {
   connect: "unwell",
   connect_timeout: "unwell",
@@ -23,12 +23,13 @@ const SAYS = {
 
 export type CallFailure = keyof typeof SAYS;
 
-/** Every cause there is, by its name. */
+/** The names of all causes. */
 export const CALL_FAILURES = Object.keys(SAYS);
 
 /**
- * What the end of a call says: `unwell` counts against the route, `account` against all routes of the provider (it is our
- * account there that was refused), `well` heals both; of `nothing` no conclusion is drawn. A null failure is an answer.
+ * What the end of a call says: `unwell` counts against the route, `account` against all routes of the
+ * provider (our account there was refused), `well` heals both; `nothing` has no effect. A null failure is an
+ * answer.
  */
 export const healthAfter = (failure: CallFailure | null): "well" | "unwell" | "account" | "nothing" =>
   failure === null ? "well" : SAYS[failure];

@@ -1,6 +1,7 @@
-// The circuit breaker as a pure state machine: closed → open after failures in a row → one trial call at a time →
-// closed or open again. No clock, no timer; a trial that never reports is simply followed by the next one. Failures of one
-// organization alone open it for that one alone: what it asks for may be what fails, and its calls end together.
+// The circuit breaker as a pure state machine: closed → open after consecutive failures → one trial call at a
+// time → closed or open again. No clock, no timer; a trial that never reports is simply followed by the next
+// one. Failures of only one organization open it for that one only: its own requests may be the cause, and
+// its calls end together.
 
 export interface CircuitLimits {
   openAfterFailures: number;
@@ -9,13 +10,13 @@ export interface CircuitLimits {
 
 export interface Circuit {
   phase: "closed" | "open" | "half_open";
-  /** Failures in a row. */
+  /** Consecutive failures. */
   failures: number;
-  /** From this instant on (monotonic milliseconds) one call may try. */
+  /** From this instant (monotonic milliseconds) one call may try. */
   retryAtMs: number;
-  /** Since when it is not closed (monotonic milliseconds); trials that failed do not count anew. */
+  /** When it last stopped being closed (monotonic milliseconds); failed trials do not reset it. */
   openedAtMs: number;
-  /** The one organization whose calls failed; null where there are several, or where it does not matter. */
+  /** The only organization whose calls failed; null if there are several, or if it does not matter. */
   by: string | null;
 }
 
@@ -27,15 +28,17 @@ export const CLOSED: Circuit = Object.freeze({
   by: null,
 });
 
-/** Whether it is as good as closed for this organization. */
+/** True if it is effectively closed for this organization. */
 const closedFor = ({ phase, by }: Circuit, organizationId: string): boolean =>
   phase === "closed" || (by !== null && by !== organizationId);
 
-/** Whether a call of this organization may go out now. */
+/** True if a call of this organization may go out now. */
 export const permits = (circuit: Circuit, organizationId: string, nowMs: number): boolean =>
   closedFor(circuit, organizationId) || nowMs >= circuit.retryAtMs;
 
-/** A permitted call goes out: on a circuit that is not closed for it it is the trial, and the next one waits. */
+/**
+ * A permitted call goes out: if the circuit is not closed for it, it is the trial, and the next one waits.
+ */
 export function afterStart(
   circuit: Circuit,
   nowMs: number,
@@ -45,15 +48,15 @@ export function afterStart(
   return { ...circuit, phase: "half_open", retryAtMs: nowMs + halfOpenAfterMs };
 }
 
-/** How a call failed. */
+/** The circumstances of a failed call. */
 interface FailedCall extends CircuitLimits {
-  /** Whose call it was; null where that does not matter. */
+  /** The organization that called; null if it does not matter. */
   by: string | null;
   /** Opens the circuit at once. */
   fatal?: boolean;
 }
 
-/** A call failed. Calls from before an opening do not prolong it. */
+/** A call failed. Calls from before the circuit opened do not prolong it. */
 export function afterFailure(
   circuit: Circuit,
   nowMs: number,

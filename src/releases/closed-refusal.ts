@@ -1,11 +1,11 @@
-// What a caller hears when no release of the model is open (wire.md §4.1): the state nearest to live, and when it is
-// worth coming back.
+// The refusal for a caller when no release of the model is open (wire.md §4.1): based on the state nearest to
+// live, with the time to retry.
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { RouteState } from "../domain/release.ts";
 import { printTimeOrNull } from "../domain/print.ts";
 import type { RouteStanding } from "./standing.ts";
 
-/** An unknown probe time, or one that has just come. */
+/** Used for a probe time that is unknown or just past. */
 const SOON_MS = 1000;
 
 const CLOSED: Record<RouteState, { code: RefusalCode; why: string }> = {
@@ -18,11 +18,11 @@ const CLOSED: Record<RouteState, { code: RefusalCode; why: string }> = {
     code: "route_unhealthy",
     why: "has no healthy route right now. Send the request again a little later.",
   },
-  // It opened again between two looks.
+  // It opened again between two checks.
   live: { code: "route_unavailable", why: "was not available for a moment. Send the request again." },
 };
 
-/** The same words for a model that does not exist and for one that this key may not see. */
+/** The same text for a model that does not exist and for one that this key may not see. */
 export const modelNotFound = (model: string): Refusal =>
   new Refusal(
     "model_not_found",
@@ -30,7 +30,7 @@ export const modelNotFound = (model: string): Refusal =>
     { param: "model" },
   );
 
-/** Nothing is tested there, and nothing mends itself: only the operator's configuration does. */
+/** There are no probes and no recovery: only the operator's configuration can help. */
 const NO_PROVIDER = {
   code: "route_unavailable",
   why: "has no provider that is set up on this gateway. Try again later or choose another model.",
@@ -41,8 +41,8 @@ interface ClosedRoute extends Pick<RouteStanding, "state" | "reason" | "nextProb
 }
 
 /**
- * `route`: the one nearest to live. Retryable only where it may open by itself; then it says when, a moment at the
- * least.
+ * `route`: the one nearest to live. Retryable only if it may open by itself; then it says when, with a
+ * minimum delay.
  */
 export function closedRouteRefusal(model: string, route: ClosedRoute, nowMs: number): Refusal {
   const { code, why } =

@@ -1,4 +1,5 @@
-// The demo's signing key: one that cannot be read or used refuses the start by its name, and is never replaced by itself.
+// The demo's signing key: an unreadable or unusable file refuses the start by name, and is never replaced
+// automatically.
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,6 @@
-// The releases of a gateway without any configuration (interfaces.md §3): four demo models on the built-in simulator,
-// signed with a key drawn from the data key, which all gateways of a store share, and renewed before they expire.
+// The releases of a gateway without any configuration (interfaces.md §3): four demo models on the built-in
+// simulator, signed with a key derived from the data key, which all gateways of a store share, and renewed
+// before they expire.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { byItself } from "../domain/actor.ts";
 import { createHmac, createPrivateKey } from "node:crypto";
@@ -16,7 +17,7 @@ import { readReleaseKey, readTrustedKeys, type ReleaseKey, type TrustedKeys } fr
 import type { RouteTable } from "./route-table.ts";
 import { signRelease } from "./signature.ts";
 
-/** Of earlier programs: a key of one data directory alone. */
+/** Written by earlier versions: a key of this data directory only. */
 const KEY_FILE = "demo-release.private.jwk";
 const LIFETIME_MS = 30 * DAY_MS;
 /** Renewed when less than this is left. */
@@ -85,13 +86,13 @@ const DEMO: readonly Omit<ManifestInput, "version">[] = [
   },
 ];
 
-/** The demo models' manifests at a version. */
+/** The demo models' manifests with a given version. */
 const demoManifests = (version = 1): Manifest[] =>
   DEMO.map((manifest) => parseManifest({ ...manifest, version }));
 
 /**
- * The demo's own signing key: one for all gateways of a store, or each would close what another one has signed. What an earlier
- * program signed with the key of this directory stays open.
+ * The demo's own signing key, one for all gateways of a store: otherwise each would close routes signed by
+ * another. Releases signed by an earlier version with the key of this directory stay open.
  */
 export async function demoKeys({
   dataDir,
@@ -111,7 +112,7 @@ export async function demoKeys({
   }
 }
 
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
+/** The PKCS #8 prefix of the 32 bytes of an Ed25519 key (RFC 8410). */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
 function drawnFrom(dataKey: Uint8Array): object {
@@ -140,7 +141,10 @@ export interface DemoPorts {
   clock: Clock;
 }
 
-/** Publishes what is missing, changed or near its end; returns the routes it published. Leaves switched-off routes off. */
+/**
+ * Publishes what is missing, changed or about to expire; returns the routes it published. Leaves disabled
+ * routes disabled.
+ */
 export async function renewDemo({ publisher, routeTable, key, clock }: DemoPorts): Promise<string[]> {
   const renewed: string[] = [];
   for (const manifest of demoManifests()) {
@@ -158,7 +162,7 @@ export async function renewDemo({ publisher, routeTable, key, clock }: DemoPorts
   return renewed;
 }
 
-/** Looks once an hour whether a demo release needs renewal, until the returned function is called. */
+/** Checks once an hour whether a demo release needs renewal, until the returned function is called. */
 export function keepDemoFresh(ports: DemoPorts, jobs: Jobs): () => void {
   const renewing = jobs.every("demo_renewal", CHECK_EVERY_MS, async () => void (await renewDemo(ports)));
   return () => jobs.run("demo_renewal", () => renewing.stop());

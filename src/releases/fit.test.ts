@@ -32,7 +32,7 @@ const INLINE = "data:image/png;base64,aaaa";
 const REMOTE = "https://example.com/a.png";
 const jsonSchema = { type: "json_schema", json_schema: { name: "a", schema: {} } };
 
-/** Plain fields that need a capability. */
+/** Plain fields that require a capability. */
 const CLOSED_FIELDS = FIELD_SAMPLES.flatMap(([name, { given, needs }]) => {
   if (needs === undefined) return [];
   const { offered, code } = needs;

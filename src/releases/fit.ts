@@ -1,5 +1,5 @@
-// Whether a valid request suits the release that shall serve it (wire.md §1.1, §1.4): what is open differs from model
-// to model, so these refusals come after the route is chosen and say what this one offers.
+// Checks whether a valid request fits the release that will serve it (wire.md §1.1, §1.4). What is allowed
+// differs between models, so these refusals come after the route is chosen and name what it offers.
 import { CAPABILITIES } from "../domain/capabilities.ts";
 import {
   type ChatRequest,
@@ -22,11 +22,11 @@ import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
 import { pdfPages } from "../lib/pdf-pages.ts";
 
-/** What is sent explicitly instead of being left to a provider's own default. */
+/** Values sent explicitly instead of relying on a provider's default. */
 export interface Fitted {
-  /** The published mode to send; null when the release has no reasoning modes. */
+  /** The published mode to send; null if the release has no reasoning modes. */
   reasoningEffort: string | null;
-  /** The caller's temperature, else the release's default; null = send none. */
+  /** The caller's temperature, otherwise the release's default; null sends none. */
   temperature: number | null;
 }
 
@@ -35,21 +35,21 @@ type Offer = Pick<
   "model" | "reasoning" | "capabilities" | "remoteImages" | "filePagesMax" | "defaults"
 >;
 
-/** What the provider behind a release takes. */
+/** What the provider behind a release accepts. */
 export interface UpstreamAbilities {
-  /** Optional fields that it knows; what changes the answer is refused where it does not. */
+  /** The optional fields that it supports; unsupported ones that change the answer are refused. */
   fields: readonly OptionalField[];
-  /** Upper end of the temperature: 1 on Anthropic and Bedrock. */
+  /** The maximum temperature: 1 on Anthropic and Bedrock. */
   temperatureMax?: number;
-  /** Shapes in which it takes a caller's body as it is. */
+  /** The formats in which it takes a caller's body unchanged. */
   speaks?: readonly NativeShape[];
-  /** Whether it takes files. */
+  /** True if it accepts files. */
   files?: boolean;
 }
 
 /**
- * Checks the request against the release and its provider.
- * Throws what cannot be translated of a native body, `unsupported_value`, `unsupported_parameter`, `decimal_above_max_value` or `raw_token_ids_not_allowed`.
+ * Checks the request against the release and its provider. Throws for untranslatable parts of a native body,
+ * and `unsupported_value`, `unsupported_parameter`, `decimal_above_max_value` or `raw_token_ids_not_allowed`.
  */
 export function fitToRelease(
   request: ChatRequest,
@@ -70,7 +70,7 @@ export function fitToRelease(
   };
 }
 
-/** A release gives texts or vectors, never both; one of before the difference gives texts. */
+/** A release produces text or vectors, never both; one from before this distinction produces text. */
 function requireKind({ native }: ChatRequest, { model, capabilities }: Offer): void {
   const wanted = native?.shape === "openai-embeddings";
   if (wanted === (capabilities.embeddings === true)) return;
@@ -80,7 +80,10 @@ function requireKind({ native }: ChatRequest, { model, capabilities }: Offer): v
   throw refuse("unsupported_value", null, "model", text);
 }
 
-/** A release may promise more than its provider can be told: what that does not know is not offered. */
+/**
+ * A release may promise more than its provider can express: what the provider does not support is not
+ * offered.
+ */
 function requireCapabilities(
   request: ChatRequest,
   { model, capabilities }: Offer,
@@ -91,11 +94,11 @@ function requireCapabilities(
     if (wanted <= least) continue;
     const offered = Number(mayBeTold(field, fields) ? capabilities[capability] : least);
     if (wanted > offered)
-      throw refuse(notOffered.code, null, field, notOffered.text(`by model ${echo(model)}`, offered));
+      throw refuse(notOffered.code, null, field, notOffered.text(`with model ${echo(model)}`, offered));
   }
 }
 
-/** Capabilities that a field asks for, and how much of each every release offers. */
+/** Capabilities requested by a field, and the amount that every release offers. */
 const ASKED_FOR = CAPABILITIES.flatMap(([capability, { least, notOffered }]) => {
   const field = ASKED_BY.get(capability);
   return field === undefined ? [] : [{ capability, field, least: Number(least), notOffered }];
@@ -105,7 +108,7 @@ const mayBeTold = (field: RequestField, fields: readonly RequestField[]): boolea
   fields.includes(field) || !OPTIONAL.has(field);
 const OPTIONAL: ReadonlySet<RequestField> = new Set(OPTIONAL_FIELDS);
 
-/** How much of what the field asks for the request wants: 1 or 0 of what is offered or not. */
+/** The amount that the request wants of a field; 1 or 0 for capabilities that are either offered or not. */
 function asked({ tools, responseFormat, n, applied }: ChatRequest, field: AskingField): number {
   if (field === "tools") return Number(tools.length > 0);
   if (field === "response_format") return Number(responseFormat !== null);
@@ -139,11 +142,11 @@ function requireImage(url: string, release: Offer, { part, data }: PartPlace): v
       `is an image, and model ${echo(release.model)} reads text only.`,
     );
   if (release.remoteImages || isInlineImage(url)) return;
-  const text = "must be inline `data:image/…;base64,…`: this model takes no image addresses.";
+  const text = "must be inline `data:image/…;base64,…`: this model takes no image URLs.";
   throw refuse("unsupported_value", data.parent, data.step, text);
 }
 
-/** Of one request. Conversations of agents gather them; each is read for its pages. */
+/** The limit per request. Agent conversations accumulate files, and each is scanned for its pages. */
 const FILES_MAX = 20;
 
 function requireFile(
@@ -170,7 +173,7 @@ function requireFile(
     );
 }
 
-/** Several releases are asked about the same file. */
+/** Several releases are checked against the same file. */
 const PAGES = new WeakMap<InlineFile, number | null>();
 
 function pagesOf(file: InlineFile): number | null {
@@ -186,7 +189,7 @@ function chooseEffort(said: ReasoningStatement | null, { model, reasoning }: Off
     if (said === null || said.hint === true) return null;
     throw unsupportedThinking(
       said.param,
-      `is not open: model ${echo(model)} publishes no reasoning modes. Remove it.`,
+      `is not supported: model ${echo(model)} publishes no reasoning modes. Remove it.`,
     );
   }
   const modes = `model ${echo(model)} publishes the modes ${list(reasoning.modes)}`;
@@ -195,7 +198,7 @@ function chooseEffort(said: ReasoningStatement | null, { model, reasoning }: Off
       return reasoning.default;
     case "effort":
       if (reasoning.modes.includes(said.effort)) return said.effort;
-      throw unsupportedThinking(said.param, `${echo(said.effort)} is not open: ${modes}.`);
+      throw unsupportedThinking(said.param, `${echo(said.effort)} is not supported: ${modes}.`);
     case "off":
       if (reasoning.modes.includes("none")) return "none";
       throw unsupportedThinking(said.param, `cannot switch thinking off: ${modes}.`);

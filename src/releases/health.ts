@@ -1,5 +1,6 @@
-// Whether a route may be called now: a circuit per route fed by its calls, one per provider for our account there, and
-// a probe per provider. Deadlines run on the monotonic clock; probes are the only job, and `stop` ends them.
+// Decides whether a route may be called now: a circuit per route fed by its calls, one per provider for our
+// account there, and a probe per provider. Deadlines use the monotonic clock; probes are the only job, and
+// `stop` ends them.
 import type { Release } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
@@ -13,7 +14,10 @@ export interface HealthTarget extends CircuitLimits {
   /** The provider's name in the configuration. */
   provider: string;
   intervalMs: number;
-  /** One cheap call; throws when the provider is not well, false when it could not be asked. Null = never probed. */
+  /**
+   * Makes one cheap call; throws if the provider is not well, returns false if it could not be asked. Null
+   * means never probed.
+   */
   probe: ((signal: AbortSignal) => Promise<boolean>) | null;
 }
 
@@ -21,20 +25,23 @@ export interface RouteHealth {
   circuit: Circuit["phase"];
   failures: number;
   reason: "circuit_open" | "account_refused" | "probe_failing" | "opened_by_hand" | "no_provider" | null;
-  /** When the next call or probe may find it well again; null while it is well. Milliseconds since the epoch. */
+  /**
+   * When the next call or probe may find it well again, in milliseconds since the epoch; null while it is
+   * well.
+   */
   nextProbeAtMs: number | null;
   /**
-   * Since when it is unwell, or well again after it was not; null while it was never unwell. Milliseconds since the epoch.
-   * Of a breaker opened by hand for every gateway, otherwise as this gateway saw it.
+   * When it became unwell, or well again, in milliseconds since the epoch; null if it was never unwell. For a
+   * breaker opened by hand the same at every gateway, otherwise as this gateway saw it.
    */
   sinceMs: number | null;
 }
 
-/** What a provider says of our account there. */
+/** A provider's refusal of our account. */
 export interface AccountRefusal {
-  /** `quota`: it has no credit or quota left; `account`: its key or its rights are refused. */
+  /** `quota`: no credit or quota is left; `account`: its key or its permissions are refused. */
   cause: "account" | "quota";
-  /** The provider's, redacted. */
+  /** The provider's message, redacted. */
   words: string | null;
   atMs: number;
 }
@@ -42,16 +49,16 @@ export interface AccountRefusal {
 interface ProviderHealth {
   target: HealthTarget;
   account: Circuit;
-  /** Why the newest call was refused for our account's sake; null once a call was answered. */
+  /** Why the latest call was refused because of our account; null once a call was answered. */
   refusal: AccountRefusal | null;
   probeFailing: boolean;
-  /** When that began, or ended; monotonic milliseconds. */
+  /** When probes began to fail, or stopped failing; monotonic milliseconds. */
   probeTurnedAtMs: number | null;
-  /** When the account was well again after it was not; monotonic milliseconds. */
+  /** When the account recovered; monotonic milliseconds. */
   accountWellAtMs: number | null;
-  /** When an operator opened the breaker, milliseconds since the epoch; only an operator closes it. */
+  /** When an operator opened the breaker, in milliseconds since the epoch; only an operator closes it. */
   heldOpenAtMs: number | null;
-  /** When an operator closed it, as this gateway saw it; monotonic milliseconds. */
+  /** When this gateway saw that an operator closed it; monotonic milliseconds. */
   releasedAtMs: number | null;
   lastProbeAtMs: number;
   lastAnswerAtMs: number;
@@ -59,16 +66,16 @@ interface ProviderHealth {
 
 type Route = Pick<Release, "route" | "provider">;
 
-/** What the end of a call turned; null where nothing did. Of trials that fail again nothing is told. */
+/** The change that the end of a call caused; null for none. Repeated failed trials are not reported. */
 export type HealthTurn = "closed_route" | "closed_route_for_one" | "well_again" | null;
 
-/** Hears that a provider's probe began to fail, with why, or went well again (null). */
+/** Called when a provider's probe begins to fail, with the reason, or recovers (null). */
 export type ProbeTold = (provider: string, why: string | null) => void;
 
-/** As this process knows it; gateways of one store share breakers that were opened by hand, and nothing else. */
+/** Health as this process knows it; gateways of one store share only breakers opened by hand. */
 export class Health {
   private readonly providers: ReadonlyMap<string, ProviderHealth>;
-  /** Only routes with failures stand here. */
+  /** Contains only routes with failures. */
   private readonly circuits = new Map<string, Circuit>();
   /** When an open circuit closed again; monotonic milliseconds. */
   private readonly closedAtMs = new Map<string, number>();
@@ -93,7 +100,10 @@ export class Health {
     this.providers = new Map(targets.map((target) => [target.provider, { target, ...blank }]));
   }
 
-  /** Whether a call of this organization may go out on this route now, be it as the trial of an open circuit. */
+  /**
+   * True if a call of this organization may go out on this route now, possibly as the trial of an open
+   * circuit.
+   */
   permits(route: Route, organizationId: string): boolean {
     const provider = this.providers.get(route.provider);
     if (provider === undefined) return false;
@@ -106,7 +116,7 @@ export class Health {
     );
   }
 
-  /** Notes that a permitted call is about to go out; it takes the trial of an open circuit. */
+  /** Records that a permitted call is about to go out; it takes the trial of an open circuit. */
   begin(route: Route, organizationId: string): void {
     const provider = this.providers.get(route.provider);
     const circuit = this.circuits.get(route.route);
@@ -117,7 +127,10 @@ export class Health {
     if (circuit !== undefined) this.circuits.set(route.route, afterStart(circuit, nowMs, limits));
   }
 
-  /** Notes how a call of this organization ended; null = well. `words` are the provider's own, redacted. Answers what that turned. */
+  /**
+   * Records how a call of this organization ended; null means well. `words` is the provider's message,
+   * redacted. Returns the change that it caused.
+   */
   report(route: Route, by: string, failure: CallFailure | null, words: string | null = null): HealthTurn {
     const provider = this.providers.get(route.provider);
     if (provider === undefined) return null;
@@ -130,7 +143,7 @@ export class Health {
       provider.refusal = { cause, words, atMs: this.clock.nowMs() };
       provider.account = afterFailure(provider.account, nowMs, {
         ...provider.target,
-        by: null, // it is ours, whoever called
+        by: null, // it is our account, whoever called
         fatal: true,
       });
     } else if (meaning === "unwell") {
@@ -156,7 +169,7 @@ export class Health {
     return accountWasUnwell || routeWasUnwell ? "well_again" : null;
   }
 
-  /** The route's health as operators and callers see it. */
+  /** The route's health as shown to operators and callers. */
   of(route: Route): RouteHealth {
     const provider = this.providers.get(route.provider);
     if (provider === undefined)
@@ -187,12 +200,12 @@ export class Health {
     return { circuit: phase, failures, reason, nextProbeAtMs, sinceMs: this.pastTime(openedAtMs) };
   }
 
-  /** Why our account at a provider is refused; null while it is not, as far as this process has heard. */
+  /** Why our account at a provider is refused; null if it is not, as far as this process knows. */
   accountRefusal(name: string): AccountRefusal | null {
     return this.providers.get(name)?.refusal ?? null;
   }
 
-  /** The last of what it got over; monotonic milliseconds. */
+  /** The latest recovery; monotonic milliseconds. */
   private wellSince(route: string, provider: ProviderHealth): number | null {
     const { probeTurnedAtMs, accountWellAtMs, releasedAtMs } = provider;
     const turns = [this.closedAtMs.get(route) ?? null, probeTurnedAtMs, accountWellAtMs, releasedAtMs];
@@ -202,7 +215,10 @@ export class Health {
     );
   }
 
-  /** The providers that get no calls until an operator says otherwise, and since when (milliseconds since the epoch). */
+  /**
+   * Sets the providers that get no calls until an operator closes their breaker, with the time it was opened
+   * (milliseconds since the epoch).
+   */
   holdOpen(opened: ReadonlyMap<string, number>): void {
     for (const [name, provider] of this.providers) {
       const openedAtMs = opened.get(name) ?? null;
@@ -212,7 +228,7 @@ export class Health {
     }
   }
 
-  /** How the newest probe of a provider went; null where there was none. */
+  /** The result of a provider's latest probe; null if there was none. */
   lastProbe(name: string): { failing: boolean; atMs: number } | null {
     const provider = this.providers.get(name);
     if (provider === undefined || provider.lastProbeAtMs === Number.NEGATIVE_INFINITY) return null;
@@ -220,7 +236,7 @@ export class Health {
     return { failing: provider.probeFailing, atMs: Math.round(this.clock.nowMs() - agoMs) };
   }
 
-  /** Probes every provider now, and then at its interval, until `stop`. */
+  /** Probes every provider now and then at its interval, until `stop`. */
   start(jobs: Jobs): void {
     for (const { target } of this.providers.values()) {
       if (target.probe === null) continue;
@@ -240,8 +256,8 @@ export class Health {
   }
 
   /**
-   * Probes one provider once: whether it is well, or null where nothing is probed or it could not be asked. A failed probe counts unless a call
-   * was answered since the probe before it.
+   * Probes one provider once: true if it is well, null if it has no probe or could not be asked. A failed
+   * probe counts unless a call has been answered since the previous probe.
    */
   async probe(name: string): Promise<boolean | null> {
     const provider = this.providers.get(name);
@@ -266,7 +282,7 @@ export class Health {
     }
   }
 
-  /** `why` it fails; null where it does not, or does not count. */
+  /** `why` is the reason for the failure; null if it succeeded or does not count. */
   private turnProbe(provider: ProviderHealth, why: string | null): void {
     if (provider.probeFailing === (why !== null)) return;
     provider.probeFailing = why !== null;

@@ -1,5 +1,6 @@
-// The release manifest (interfaces.md §4): what an operator writes in YAML, signs, and publishes. Parsed strictly:
-// an unknown field, a missing price or a contradiction refuses the whole manifest and names the field (hardening 146).
+// The release manifest (interfaces.md §4): what an operator writes in YAML, signs, and publishes. Parsed
+// strictly: an unknown field, a missing price or a contradiction rejects the whole manifest and names the
+// field (hardening 146).
 import { parse } from "yaml";
 import { z } from "zod";
 import { type Capabilities, type Capability, PUBLISHED_CAPABILITIES } from "../domain/capabilities.ts";
@@ -9,9 +10,9 @@ import type { Manifest } from "../domain/release.ts";
 import { pricesAgree, RATE_MAX } from "./prices-agree.ts";
 import { ReleaseError } from "./release-error.ts";
 
-/** Rates and windows beyond these would let one hold outgrow the 63 bits of a row; nothing real comes near. */
+/** Larger rates and windows would let one hold exceed the 63 bits of a row; nothing real comes near. */
 const CONTEXT_WINDOW_MAX = 16_777_216;
-/** No provider takes as many. */
+/** No provider accepts as many. */
 const FILE_PAGES_MAX = 100_000;
 
 const name = z
@@ -30,7 +31,7 @@ const modelId = z
   .max(200)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*$/, "must use only letters, digits and . _ : / -");
 const tokens = z.int().min(1).max(CONTEXT_WINDOW_MAX);
-/** Left out, and 0, where nothing is put out. */
+/** Omitted or 0 if there is no output. */
 const outputTokens = z.int().min(0).max(CONTEXT_WINDOW_MAX).default(0);
 const flag = z.boolean().default(false);
 
@@ -109,10 +110,10 @@ const writtenSchema = z.strictObject({
 });
 type Written = z.output<typeof writtenSchema>;
 
-/** What an operator may write: defaults and `route` left out. */
+/** What an operator may write: defaults and `route` may be omitted. */
 export type ManifestInput = z.input<typeof writtenSchema>;
 
-/** Checks a manifest. Throws `ReleaseError("manifest")` with the path of the first field at fault. */
+/** Checks a manifest. Throws `ReleaseError("manifest")` with the path of the first invalid field. */
 export function parseManifest(value: unknown): Manifest {
   const parsed = writtenSchema.safeParse(value, { error: requiredFields });
   if (!parsed.success) throw schemaError(parsed.error);
@@ -123,7 +124,9 @@ export function parseManifest(value: unknown): Manifest {
   return { ...written, route: written.route ?? `${written.model}@${written.provider}/${written.region}` };
 }
 
-/** Reads the YAML of a manifest file. Same errors; a key given twice and a broken document are among them. */
+/**
+ * Reads the YAML of a manifest file. Throws the same error, also for a duplicate key or a broken document.
+ */
 export function parseManifestYaml(text: string): Manifest {
   return parseManifest(readYaml(text));
 }
@@ -137,7 +140,7 @@ function readYaml(text: string): unknown {
   }
 }
 
-/** What fields say about each other: [rule broken, path, sentence]. */
+/** Rules between fields: [rule broken, path, sentence]. */
 function agreements(written: Written): [boolean, string, string][] {
   const { reasoning: thinking, capabilities: able } = written;
   const modes = thinking?.modes ?? [];
@@ -184,7 +187,7 @@ function agreements(written: Written): [boolean, string, string][] {
   ];
 }
 
-/** A release gives texts of so many tokens, or vectors and nothing else. */
+/** A release produces text up to a number of tokens, or only vectors. */
 function outputAgrees(written: Written): [boolean, string, string][] {
   const { capabilities: able, reasoning: thinking, pricing: published } = written;
   const { embeddings: vectors, ...others } = able;

@@ -1,5 +1,5 @@
-// What the prices of a manifest say about each other (providers.md §4): tiers rise and leave out no class, calls have a price
-// and a bound, and no factor lifts a rate beyond what a row can hold.
+// Rules between the prices of a manifest (providers.md §4): tiers ascend and omit no class, calls have a
+// price and a limit, and no factor raises a rate beyond what a row can hold.
 import { NANO_PER_USD, parseUsd } from "../domain/money.ts";
 import { type PublishedPrice, type PublishedRates, RATE_FIELDS, type RateField } from "../domain/price.ts";
 import { serviceTierOf } from "../domain/token-classes.ts";
@@ -15,7 +15,7 @@ interface Priced {
 /** [rule broken, path, sentence]. */
 type Rule = [boolean, string, string];
 
-/** Each rule with whether it is broken, the field at fault, and what is wrong with it. */
+/** The rules, each with whether it is broken, the invalid field, and what is wrong. */
 export function pricesAgree({ context_window, pricing }: Priced): Rule[] {
   const { per_call, calls_max, tiers = [], service_tiers = {} } = pricing;
   const rising = tiers.map(({ above_prompt_tokens }) => above_prompt_tokens);

@@ -1,5 +1,5 @@
-// Publication: verify, store, serve (interfaces.md §4, hardening S33). The store here is a few maps: versions are the
-// ledger's rule and are tested there.
+// Publication: verify, store, serve (interfaces.md §4, hardening S33). The store here is a few maps: the rule
+// about versions belongs to the registry and is tested there.
 import { byItself } from "../domain/actor.ts";
 import { describe, expect, test } from "bun:test";
 import type { Release } from "../domain/release.ts";
@@ -23,7 +23,7 @@ const SEEKER = { organizationId: "org_a", scope: "standard" } as const;
 
 function storeOf(): ReleaseStore & {
   kept: Map<string, { release: Release; jws: string }>;
-  /** How many releases each question was answered with. */
+  /** The number of releases in each reply of the store. */
   answers: number[];
 } {
   const answers: number[] = [];
@@ -87,7 +87,7 @@ async function keyPair(): Promise<{ key: ReleaseKey; trusted: TrustedKeys }> {
 const sign = (version: number, key: ReleaseKey, expiresInMs = DAY_MS): Promise<string> =>
   signRelease(manifest(version), key, { expiresInMs, nowMs: NOW_MS });
 
-/** The provider that the manifest names. */
+/** The provider named in the manifest. */
 const SERVED = { provider: "a", intervalMs: 1000, openAfterFailures: 2, halfOpenAfterMs: 100, probe: null };
 
 function publisherOf(trusted: TrustedKeys, store = storeOf()) {

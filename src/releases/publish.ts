@@ -1,5 +1,5 @@
-// Publishing and switching routes: verify, then store, then serve. The store alone decides about versions, in the
-// transaction that writes; nothing changes before all checks passed (hardening S33).
+// Publishes and switches routes: verify, then store, then serve. Only the store decides about versions, in
+// the transaction that writes; nothing changes before all checks have passed (hardening S33).
 import type { Actor } from "../domain/actor.ts";
 import type { Tier } from "../domain/gateway-object.ts";
 import type { ReleaseStep } from "../domain/operator-refusals.ts";
@@ -19,7 +19,7 @@ import {
   type RouteStanding,
 } from "./standing.ts";
 
-/** The newest one of a route; `coveredSinceMs`: since when the route was without one for no moment. */
+/** The newest release of a route; `coveredSinceMs`: since when the route has always had a valid one. */
 interface StoredRelease {
   release: Release;
   jws: string;
@@ -27,28 +27,31 @@ interface StoredRelease {
   coveredSinceMs: number;
 }
 
-/** What is left of the newest one of a route, which serves nobody. */
+/** What is left of a route's damaged newest release, which serves nobody. */
 interface DamagedRelease {
   route: string;
   jws: string | null;
-  /** The newest before it that can be read. */
+  /** The newest readable release before it. */
   older: Release | null;
   named: RouteNames | null;
 }
 
-/** What publication needs of the store; the registry has it. */
+/** What publication needs from the store; the registry implements it. */
 export interface ReleaseStore {
   publishRelease(
     published: { release: Release; jws: string },
     actor: Actor,
   ): Promise<{ kind: "published" } | { kind: "rolled_back"; highest: number } | { kind: "repeated" }>;
-  /** The newest release of each route, or of these alone; whoever reads the store is told why one is damaged. */
+  /**
+   * The newest release of each route, or only of these routes; the reader of the store is told why one is
+   * damaged.
+   */
   releases(
     routes?: readonly string[],
   ): Promise<{ releases: readonly StoredRelease[]; damaged: readonly DamagedRelease[] }>;
-  /** `digest`: of its newest release. */
+  /** `digest` is that of its newest release. */
   routes(): Promise<readonly (RouteSwitch & { digest: string | null })[]>;
-  /** Null when there is no such route. */
+  /** Null if there is no such route. */
   setRouteDisabled(
     route: string,
     disabled: boolean,
@@ -62,7 +65,7 @@ export interface PublisherPorts {
   routeTable: RouteTable;
   trusted: TrustedKeys;
   clock: Clock;
-  /** Is told of a release that was published, and whose terms this program does not know, by the name of the first. */
+  /** Reports a published release with terms that this version does not know, naming the first. */
   unknownTerms(error: ReleaseError): void;
 }
 
@@ -70,23 +73,24 @@ export type PublishOutcome =
   | { kind: "published" | "repeated"; release: Release }
   | { kind: "refused"; reason: string; param: string | null; step: ReleaseStep };
 
-/** One for each process. What a release is refused with is an outcome; a store that is away is thrown. */
+/** One per process. A refused release is an outcome; an unreachable store throws. */
 export class Publisher {
-  /** By route, as they were verified: a release never changes, nor do the trusted keys of a process. */
+  /** Verified releases by route: neither a release nor the trusted keys of a process ever change. */
   private readonly known = new Map<string, Shelved>();
-  /** How many this process made on the route table. */
+  /** How many changes this process has made to the route table. */
   private changes = 0;
 
   constructor(private readonly ports: PublisherPorts) {}
 
-  /** The newest release of each route, as it is stored now; none of those that are damaged. */
+  /** The newest stored release of each route, without damaged ones. */
   async published(): Promise<readonly StoredRelease[]> {
     return (await this.ports.store.releases()).releases;
   }
 
   /**
-   * Fills the route table from the store, verifying at the first time every signature again: a key that lost its trust closes its
-   * routes. Later only what is new is read and verified, or each publication would stop all gateways for as long as a start takes.
+   * Fills the route table from the store. The first load verifies every signature again: a key that is no
+   * longer trusted closes its routes. Later loads read and verify only what is new; otherwise each
+   * publication would stop all gateways for as long as a start takes.
    */
   async load(): Promise<void> {
     let stored: Parameters<RouteTable["load"]>[0];
@@ -94,7 +98,7 @@ export class Publisher {
     do {
       changes = this.changes;
       stored = await this.read();
-    } while (changes !== this.changes); // what was published or switched meanwhile is newer than what was read
+    } while (changes !== this.changes); // anything published or switched in between is newer than what was read
     this.ports.routeTable.load(stored);
   }
 
@@ -119,22 +123,25 @@ export class Publisher {
     return { releases: switches.flatMap(({ route }) => this.known.get(route) ?? []), switches, names };
   }
 
-  /** Whether this very release was verified; one that was damaged may have been mended. */
+  /** True if exactly this release was verified; a damaged one may have been repaired. */
   private isKnown({ route, digest }: { route: string; digest: string | null }): boolean {
     const known = this.known.get(route);
     return known !== undefined && known.fault !== "unreadable" && known.release.digest === digest;
   }
 
   /**
-   * By what a route is known whose newest release is damaged: what still stands in it, what was served before it was damaged, or
-   * the release before it. It is shown, never served. Null where none is left.
+   * A release to identify a route whose newest release is damaged: what can still be read of it, what was
+   * served before, or the release before it. It is shown, never served. Null if none is left.
    */
   private standInFor({ route, jws, older }: DamagedRelease): Release | null {
     const said = jws === null ? null : releaseIn(jws);
     return said?.route === route ? said : (this.known.get(route)?.release ?? older);
   }
 
-  /** Publishes a signed release. Refused with a reason an operator can act on; the same JWS again changes nothing. */
+  /**
+   * Publishes a signed release. Refuses with a reason that an operator can act on; publishing the same JWS
+   * again changes nothing.
+   */
   async publish(jws: string, actor: Actor): Promise<PublishOutcome> {
     const { store, routeTable } = this.ports;
     try {
@@ -151,7 +158,10 @@ export class Publisher {
     }
   }
 
-  /** What `publish` would say, without publishing: signature, trust and manifest, then version, then expiry. */
+  /**
+   * What `publish` would return, without publishing: checks signature, trust and manifest, then version, then
+   * expiry.
+   */
   async verify(jws: string): Promise<PublishOutcome> {
     try {
       const { route, version } = await this.verified(jws, { published: true });
@@ -169,12 +179,12 @@ export class Publisher {
     return [...this.ports.trusted.keys()];
   }
 
-  /** The public halves of those keys, for whoever checks a signature without us. */
+  /** The public halves of those keys, for verifying signatures independently. */
   publicKeys(): Promise<PublicReleaseKey[]> {
     return Promise.all([...this.ports.trusted].map(([kid, key]) => publicReleaseKey(kid, key)));
   }
 
-  /** Closes or opens a route by hand; the very next admission sees it. False when there is no such route. */
+  /** Closes or opens a route by hand, effective with the next admission. False if there is no such route. */
   async setDisabled(
     change: { route: string; disabled: boolean; reason: string | null },
     actor: Actor,
@@ -189,24 +199,24 @@ export class Publisher {
     return this.ports.routeTable.standings();
   }
 
-  /** Routes that are closed and known by no release. */
+  /** Routes that are closed and identified by no release. */
   lost(): LostRoute[] {
     return this.ports.routeTable.lost();
   }
 
-  /** All of them, whether anything is left of their releases or not. */
+  /** All routes, whether anything is left of their releases or not. */
   listed(): ListedRoute[] {
     return [...this.standings().map(listedStanding), ...this.lost().map(listedLost)];
   }
 
-  /** The highest version that a route ever had; 0 where there is none of this name. */
+  /** The highest version that a route ever had; 0 if there is no such route. */
   highestVersion(route: string): number {
     return this.ports.routeTable.highestVersion(route);
   }
 
   /**
-   * Whether a route of the model is known, open or not, by whatever is left of its newest release; with a tier, one of that tier, or
-   * a damaged one whose tier nothing tells.
+   * True if a route of the model is known, open or not, by whatever is left of its newest release; with a
+   * tier, one of that tier, or a damaged one whose tier is unknown.
    */
   async hasRoute(model: string, tier?: Tier): Promise<boolean> {
     const fits = (release: Release): boolean =>
@@ -214,12 +224,12 @@ export class Publisher {
     return (
       this.standings().some(({ release }) => fits(release)) ||
       this.lost().some(({ names }) => names?.model === model) ||
-      // Another gateway may have published it a moment ago.
+      // Another gateway may have just published it.
       (await this.published()).some(({ release }) => fits(release))
     );
   }
 
-  /** Whether any route is closed because its newest release is damaged. */
+  /** True if any route is closed because its newest release is damaged. */
   hasDamaged(): boolean {
     return this.lost().length > 0 || [...this.known.values()].some(({ fault }) => fault === "unreadable");
   }
@@ -248,7 +258,7 @@ const frozen = (jws: string, { claims, kid }: { claims: ReleaseClaims; kid: stri
   return freezeRelease(manifest, { digest: sha256(jws), signedBy: kid, issuedAtMs, expiresAtMs });
 };
 
-/** What stands in a JWS whose signature nobody looks at; null where it keeps not even the form. */
+/** The content of a JWS whose signature is not checked; null if not even its format is intact. */
 function releaseIn(jws: string): Release | null {
   try {
     return frozen(jws, unverifiedRelease(jws));
@@ -260,7 +270,7 @@ function releaseIn(jws: string): Release | null {
 
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
-/** Rethrows what is no fault of the release. */
+/** Rethrows errors that the release did not cause. */
 function refusedBy(error: unknown): PublishOutcome {
   if (!(error instanceof ReleaseError)) throw error;
   const step =
@@ -277,5 +287,7 @@ const rollback = ({ route, version }: Pick<Release, "route" | "version">, highes
     "version",
   );
 
-/** Whoever published the last version that there is had a trusted key (docs/decisions/0068-versions-are-of-routes.md). */
+/**
+ * The last possible version was published with a trusted key (docs/decisions/0068-versions-are-of-routes.md).
+ */
 const SPENT = "There is no higher one. Publish the model under another `region`, and disable this route.";

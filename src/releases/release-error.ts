@@ -1,4 +1,4 @@
-// Why a release is not accepted: one class, one closed list of reasons. Messages are written for operators.
+// Why a release is not accepted: one class with a closed list of reasons. Messages are written for operators.
 
 export type ReleaseErrorReason =
   | "malformed" // not a compact JWS, or its parts are not JSON
@@ -15,7 +15,7 @@ export class ReleaseError extends Error {
   constructor(
     readonly reason: ReleaseErrorReason,
     message: string,
-    /** The field at fault, such as `pricing.input_per_million`; null when no single field is. */
+    /** The invalid field, such as `pricing.input_per_million`; null if no single field is. */
     readonly path: string | null = null,
   ) {
     super(message);

@@ -1,5 +1,5 @@
-// The Ed25519 keys of releases: made once, kept as JWK files, known by the thumbprint of their public half (RFC 7638).
-// A trust file is read for its public half only.
+// The Ed25519 keys of releases: generated once, kept as JWK files, named by the thumbprint of their public
+// half (RFC 7638). Only the public half of a trust file is used.
 import {
   calculateJwkThumbprint,
   type CryptoKey,
@@ -26,7 +26,7 @@ export interface PublicReleaseKey {
   x: string;
 }
 
-/** As it is handed out: nothing of it is secret. */
+/** The key as given out: nothing in it is secret. */
 export async function publicReleaseKey(kid: string, key: CryptoKey): Promise<PublicReleaseKey> {
   const { x = "" } = await exportJWK(key);
   return { kid, kty: "OKP", crv: "Ed25519", x };
@@ -42,7 +42,7 @@ const jwkSchema = z.object({
   kid: z.string().optional(),
 });
 
-/** Makes a key pair, as the two JWK files of `release keygen`. */
+/** Generates a key pair, as the two JWK files of `release keygen`. */
 export async function generateReleaseKey(): Promise<{ kid: string; privateJwk: JWK; publicJwk: JWK }> {
   const pair = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
   const publicJwk = await exportJWK(pair.publicKey);
@@ -55,7 +55,10 @@ export async function generateReleaseKey(): Promise<{ kid: string; privateJwk: J
   };
 }
 
-/** Reads a private key file's content. Throws `ReleaseError("unknown_key")` for anything but an Ed25519 private JWK. */
+/**
+ * Reads the content of a private key file. Throws `ReleaseError("unknown_key")` for anything but an Ed25519
+ * private JWK.
+ */
 export async function readReleaseKey(value: unknown): Promise<ReleaseKey> {
   const parsed = jwkSchema.extend({ d: z.string() }).safeParse(value);
   if (!parsed.success)
@@ -67,7 +70,10 @@ export async function readReleaseKey(value: unknown): Promise<ReleaseKey> {
   return { kid: kid ?? (await calculateJwkThumbprint(jwk)), privateKey: await importEd25519(jwk) };
 }
 
-/** Reads public key files' contents; a private key's public half will do. Same error, also for two keys of one name. */
+/**
+ * Reads the contents of public key files; private key files are accepted, too. Throws the same error, also
+ * for two keys with the same name.
+ */
 export async function readTrustedKeys(values: readonly unknown[]): Promise<TrustedKeys> {
   const publicHalves = new Map<string, string>();
   const trusted = new Map<string, CryptoKey>();

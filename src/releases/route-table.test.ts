@@ -1,4 +1,4 @@
-// Which routes are open: order of trial, states, circuits, probes (specification 1, interfaces.md §4).
+// Which routes are open: trial order, states, circuits, probes (specification 1, interfaces.md §4).
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../lib/clock.ts";
 import { freezeRelease } from "../domain/freeze-release.ts";
@@ -8,7 +8,7 @@ import { RouteTable } from "./route-table.ts";
 import type { Release } from "../domain/release.ts";
 
 const EXPIRY_MS = 1_000_000;
-/** Who calls, where it does not matter. */
+/** The caller, in tests where it does not matter. */
 const ORG = "org_a";
 
 function clockAt(startMs = 0): Clock & { advance(ms: number): void } {
@@ -184,7 +184,7 @@ describe("circuits", () => {
     for (const cause of ["server", "timeout"] as const) health.report(one, "org_a", cause);
     expect([order("org_a"), order("org_b")]).toEqual(["", "a"]);
     clock.advance(100);
-    for (let n = 0; n < 3; n += 1) expect(order("org_b")).toBe("a"); // none of these is the trial
+    for (let n = 0; n < 3; n += 1) expect(order("org_b")).toBe("a"); // none of these calls is the trial
     expect([order("org_a"), order("org_a")]).toEqual(["a", ""]);
     health.report(one, "org_b", "server");
     expect([order("org_a"), order("org_b")]).toEqual(["", ""]);
@@ -324,7 +324,7 @@ describe("since when a state has held", () => {
     expect(now()).toEqual(["unhealthy", "account_refused", 10]);
     health.report(one, ORG, null);
     expect(now()).toEqual(["live", null, 20]);
-    await health.probe("a"); // the call that was answered outranks it
+    await health.probe("a"); // the answered call outweighs it
     for (let probes = 0; probes < 3; probes++) {
       clock.advance(10);
       await health.probe("a");

@@ -1,6 +1,7 @@
-// Which releases are open right now: the newest release of every route, in memory, with the operator's switch, its
-// freshness and its health. States, worst first: disabled > stale > unhealthy > live (interfaces.md §4). No approval
-// overrides a closed state (specification 1). COMMIT 1 checks switch, version and expiry again in the store.
+// Tracks which releases are open right now: the newest release of every route, in memory, with the operator's
+// switch, its expiry and its health. States, worst first: disabled > stale > unhealthy > live (interfaces.md
+// §4). No approval overrides a closed state (specification 1). COMMIT 1 checks switch, version and expiry
+// again in the store.
 import type { Tier } from "../domain/gateway-object.ts";
 import type { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
@@ -17,23 +18,24 @@ export interface RouteSwitch {
   highestVersion: number;
   disabled: boolean;
   reason: string | null;
-  /** When it was switched off or on; of one that never was, when its first release came. */
+  /** When it was last switched off or on; if never, when its first release was published. */
   sinceMs: number;
 }
 
-/** A release as the route table takes it. */
+/** A release in the route table. */
 export interface Shelved {
   release: Release;
   /**
-   * Why it serves nobody, whatever its time: its signature does not hold under the keys trusted today, its terms are of a newer
-   * program, or it only stands for one that is damaged, so that its route is known by something. Null: nothing.
+   * Why it serves nobody, regardless of time: its signature is not valid under the keys trusted today, its
+   * terms come from a newer version of this program, or it only stands in for a damaged release to identify
+   * the route. Null means none.
    */
   fault: "untrusted_key" | "unknown_terms" | "unreadable" | null;
-  /** Since when the route was without a release for no moment, milliseconds since the epoch. */
+  /** Since when the route has always had a valid release, in milliseconds since the epoch. */
   coveredSinceMs: number;
 }
 
-/** Of a route without a release that it is known by. */
+/** A route that no release identifies. */
 interface Lost extends RouteSwitch {
   names: RouteNames | null;
 }
@@ -43,18 +45,18 @@ interface Slot extends Shelved {
   disabled: boolean;
   reason: string | null;
   switchedAtMs: number;
-  /** `[release]`, made once: the answer for a model with one open route. */
+  /** `[release]`, allocated once: the result for a model with one open route. */
   alone: readonly Release[];
 }
 
-/** For whom routes are looked for. */
+/** For whom routes are looked up. */
 export interface RouteSeeker {
   organizationId: string;
-  /** Of the key. */
+  /** The key's scope. */
   scope: Tier;
 }
 
-/** Slots of one model by priority; and those that a key of either scope is served by. */
+/** The slots of one model by priority, and the ones that serve a key of each scope. */
 interface ModelSlots extends Record<Tier, readonly Slot[]> {
   all: Slot[];
 }
@@ -62,13 +64,13 @@ interface ModelSlots extends Record<Tier, readonly Slot[]> {
 export interface RouteTablePorts {
   clock: Clock;
   health: Pick<Health, "permits" | "begin" | "of">;
-  /** 0 ≤ random() < 1; for routes of equal priority. */
+  /** 0 ≤ random() < 1; used for routes of equal priority. */
   random?: () => number;
 }
 
 const NONE: readonly Release[] = Object.freeze([]);
 
-/** Of this process; `candidates` is on the way of every request and asks no store. */
+/** One per process; `candidates` runs for every request and does not read the store. */
 export class RouteTable {
   private readonly slots = new Map<string, Slot>();
   private readonly lostRoutes = new Map<string, Lost>();
@@ -77,14 +79,16 @@ export class RouteTable {
 
   constructor(private readonly ports: RouteTablePorts) {}
 
-  /** Open releases of a model in the order of trial, frozen for one request of this seeker; empty when there is none. */
+  /**
+   * Open releases of a model in trial order, fixed for one request of this caller; empty if there are none.
+   */
   candidates(model: string, seeker: RouteSeeker): readonly Release[] {
     const releases = this.open(model, seeker);
     for (const release of releases) this.ports.health.begin(release, seeker.organizationId);
     return releases;
   }
 
-  /** The same set for a quote: takes no circuit's trial. */
+  /** The same set for a quote: does not take a circuit's trial. */
   open(model: string, { organizationId, scope }: RouteSeeker): readonly Release[] {
     const slots = this.byModel.get(model)?.[scope];
     if (slots === undefined) return NONE;
@@ -128,7 +132,7 @@ export class RouteTable {
     return [...this.slots.values()].map((slot) => this.standingOf(slot));
   }
 
-  /** Routes without a standing: closed, and not known by any release. */
+  /** Routes without a standing: closed, and identified by no release. */
   lost(): LostRoute[] {
     return [...this.lostRoutes.values()].map(({ route, highestVersion: version, names, ...known }) => ({
       route,
@@ -150,7 +154,10 @@ export class RouteTable {
     return (this.slots.get(route) ?? this.lostRoutes.get(route))?.highestVersion ?? 0;
   }
 
-  /** Replaces everything by what the store holds. `names`: of routes without a release, where their rows tell. */
+  /**
+   * Replaces everything with what the store holds. `names`: of routes without a release, if their rows
+   * contain them.
+   */
   load(stored: {
     releases: readonly Shelved[];
     switches: readonly RouteSwitch[];
@@ -171,7 +178,7 @@ export class RouteTable {
     this.index();
   }
 
-  /** Takes a newly published release; an older one than the route table has is left out. */
+  /** Adds a newly published release; ignored if the table has a newer one. */
   put(release: Release): void {
     const before = this.slots.get(release.route);
     if (before !== undefined && before.release.version > release.version) return;
@@ -184,7 +191,7 @@ export class RouteTable {
     this.index();
   }
 
-  /** False when there is no such route. */
+  /** False if there is no such route. */
   setDisabled({ route, disabled, reason, sinceMs }: Omit<RouteSwitch, "highestVersion">): boolean {
     const [slot, lost] = [this.slots.get(route), this.lostRoutes.get(route)];
     const found = slot ?? lost;
@@ -242,8 +249,8 @@ export class RouteTable {
 }
 
 /**
- * Routes of a key's own scope, whatever their state: no failover leads to a route that the key may not use. A model without any is
- * asked for by its others, so that the key hears what it lacks.
+ * Routes of a key's own scope, whatever their state: failover never reaches a route that the key may not use.
+ * If the model has none, its other routes are returned, so that the refusal says what the key lacks.
  */
 function servedTo(scope: Tier, all: readonly Slot[]): readonly Slot[] {
   const own = all.filter(({ release }) => release.tier === scope);
@@ -266,7 +273,10 @@ function slotOf(
   };
 }
 
-/** Why a release may no longer serve; compared on every request, so an expiry closes the route to the millisecond. */
+/**
+ * Why a release may no longer serve; checked on every request, so an expiry closes the route to the
+ * millisecond.
+ */
 function staleness(slot: Slot, nowMs: number): "expired" | "superseded" | Shelved["fault"] {
   if (slot.fault !== null) return slot.fault;
   if (slot.release.version < slot.highestVersion) return "superseded";

@@ -27,7 +27,7 @@ const trusted = await readTrustedKeys([pair.publicJwk]);
 const sign = (manifest: Manifest = MANIFEST, expiresInMs = 30 * DAY_MS): Promise<string> =>
   signRelease(manifest, key, { expiresInMs, nowMs: NOW_MS });
 
-/** Signs whatever claims and header a forger likes, with our own key. */
+/** Signs arbitrary forged claims and headers with our own key. */
 const forge = (claims: object, header: object = {}): Promise<string> =>
   new SignJWT({
     iss: "tollgate",

@@ -1,5 +1,5 @@
-// Signed releases: compact JWS, EdDSA only, typ and kid checked, trusted keys only (interfaces.md §4, hardening S33).
-// Verification reads the header first and refuses before any key is used on what it did not ask for.
+// Signed releases: compact JWS, EdDSA only, typ and kid checked, trusted keys only (interfaces.md §4, hardening
+// S33). Verification checks the header first, so that no key is used on anything but a release.
 import { DAY_MS } from "../domain/durations.ts";
 import { printTime } from "../domain/print.ts";
 import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
@@ -13,10 +13,10 @@ import { ALGORITHM, type ReleaseKey, type TrustedKeys } from "./release-key.ts";
 const ISSUER = "tollgate";
 /** A signer's clock may be this far ahead of ours. */
 const CLOCK_SKEW_MS = 300_000;
-/** Longer than this is not a lifetime but a forgotten key. */
+/** A longer lifetime is taken for a forgotten key. */
 const LIFETIME_MAX_MS = 400 * DAY_MS;
 
-/** What a verified JWS says. */
+/** The content of a verified JWS. */
 export interface ReleaseClaims {
   manifest: Manifest;
   issuedAtMs: number;
@@ -39,7 +39,7 @@ export function signRelease(
     .sign(privateKey);
 }
 
-/** Without switches that programs of before do not know, where they are off: they refuse names that they do not know. */
+/** Omits newer switches that are off: earlier versions reject names that they do not know. */
 function signed(manifest: Manifest): object {
   const { files, embeddings, ...known } = manifest.capabilities;
   return {
@@ -49,9 +49,9 @@ function signed(manifest: Manifest): object {
 }
 
 /**
- * Verifies signature and claims of a release at `nowMs`. `published`: when it was issued was judged when it came, and a
- * clock that is wrong today closes no route over it; an expired one is still the newest of its route, and makes it stale.
- * Throws `ReleaseError`.
+ * Verifies signature and claims of a release at `nowMs`. `published`: the issue time was checked at
+ * publication, and a wrong clock today must not close a route; an expired release is still the newest of its
+ * route, and makes it stale. Throws `ReleaseError`.
  */
 export async function verifyRelease(
   jws: string,
@@ -75,8 +75,8 @@ export async function verifyRelease(
 }
 
 /**
- * What a release says whose signature was not looked at, for whoever shows what a damaged one was: nothing may be served or
- * priced by it. Throws `ReleaseError`.
+ * Reads a release without checking its signature, only to show what a damaged one was: nothing may be served
+ * or priced by it. Throws `ReleaseError`.
  */
 export function unverifiedRelease(jws: string): { claims: ReleaseClaims; kid: string } {
   const kid = headerOf(jws);
@@ -109,7 +109,10 @@ function decodedHeader(jws: string): ReturnType<typeof decodeProtectedHeader> {
   }
 }
 
-/** Time claims are checked by `checkClaims`, which knows what an expired release is good for; hence the epoch as now. */
+/**
+ * `checkClaims` checks the time claims, because it knows what an expired release may be used for; hence the
+ * epoch as the current time.
+ */
 async function verifiedPayload(jws: string, key: CryptoKey): Promise<unknown> {
   try {
     const options = { algorithms: [ALGORITHM], typ: RELEASE_TYPE, issuer: ISSUER, currentDate: new Date(0) };
@@ -163,5 +166,5 @@ function contradictionOf(said: {
   return null;
 }
 
-/** Header text comes from a stranger until the signature was checked. */
+/** Header text is untrusted until the signature is checked. */
 const printable = (text: string): string => JSON.stringify(text.slice(0, 64));

@@ -1,4 +1,4 @@
-// How routes and models stand right now, as callers (`/v1/models`) and operators (`route list`) see them.
+// How routes and models stand right now, for callers (`/v1/models`) and operators (`route list`).
 import { type Release, ROUTE_STATES, type RouteState } from "../domain/release.ts";
 import type { RouteNames } from "../domain/route-names.ts";
 import type { RouteHealth } from "./health.ts";
@@ -7,46 +7,46 @@ import type { RouteHealth } from "./health.ts";
 export interface RouteStanding {
   release: Release;
   state: RouteState;
-  /** The operator's words while disabled; else a word for why it is not live; null while live. */
+  /** The operator's reason while disabled; otherwise why it is not live; null while live. */
   reason: string | null;
   circuit: RouteHealth["circuit"];
   failures: number;
   /** Milliseconds since the epoch; null while nothing is wrong. */
   nextProbeAtMs: number | null;
-  /** Since when the state holds, milliseconds since the epoch; null where nothing tells. */
+  /** When the state began, in milliseconds since the epoch; null if unknown. */
   sinceMs: number | null;
 }
 
-/** A closed route of which no release can be read, nor told what it was: only how it is called. */
+/** A closed route whose release is unreadable and unknown: only its name is left. */
 export interface LostRoute {
   route: string;
-  /** Of its newest release, which is damaged. */
+  /** The version of its newest release, which is damaged. */
   version: number;
-  /** Null where not even that can be told. */
+  /** Null if not even those are known. */
   names: RouteNames | null;
   state: Extract<RouteState, "stale" | "disabled">;
   reason: string;
-  /** Null where nothing tells. Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; null if unknown. */
   sinceMs: number | null;
 }
 
-/** A route as lists name it, however much is left of its release. */
+/** A route as lists show it, however much is left of its release. */
 export interface ListedRoute extends Omit<RouteStanding, "release"> {
   route: string;
   version: number;
-  /** Null where nothing tells. */
+  /** Null if unknown. */
   names: RouteNames | null;
-  /** Null where nothing tells. Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; null if unknown. */
   expiresAtMs: number | null;
 }
 
-/** For an operator's list. */
+/** For the operator's list. */
 export function listedStanding({ release, ...standing }: RouteStanding): ListedRoute {
   const { route, version, model, provider, region, expiresAtMs } = release;
   return { ...standing, route, version, names: { model, provider, region }, expiresAtMs };
 }
 
-/** A route whose newest release is damaged: it is listed, and cannot be called. */
+/** A route whose newest release is damaged: listed, but not callable. */
 export const listedLost = (lost: LostRoute): ListedRoute => ({
   ...lost,
   circuit: "closed",
@@ -57,17 +57,17 @@ export const listedLost = (lost: LostRoute): ListedRoute => ({
 
 export interface ModelStanding {
   model: string;
-  /** Issue of its oldest current release, milliseconds since the epoch. */
+  /** When its oldest current release was issued, in milliseconds since the epoch. */
   createdAtMs: number;
-  /** That of its route nearest to live. */
+  /** The state of its route nearest to live. */
   state: RouteState;
-  /** In the order of trial: by priority. At least one. */
+  /** In trial order: by priority. At least one. */
   routes: RouteStanding[];
 }
 
 const placeOf = ({ state }: Pick<RouteStanding, "state">): number => ROUTE_STATES.indexOf(state);
 
-/** Of several routes the one nearest to live; the first of equals. */
+/** Returns the route nearest to live; the first of equals. */
 export function nearestToLive<Route extends Pick<RouteStanding, "state">>(routes: readonly Route[]): Route {
   const [nearest] = routes.toSorted((a, b) => placeOf(a) - placeOf(b));
   if (nearest === undefined) throw new Error("a model without routes is not on the route table");

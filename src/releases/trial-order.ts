@@ -1,9 +1,10 @@
-// The order in which open routes of one model are tried: lower priority first, equal priorities at random by weight.
+// The order in which the open routes of one model are tried: lower priority first, equal priorities at random
+// by weight.
 import type { Release } from "../domain/release.ts";
 
-/** A weighted shuffle within each priority. `random` gives numbers from 0 up to, not including, 1. */
+/** A weighted shuffle within each priority. `random` returns numbers in [0, 1). */
 export function inTrialOrder(releases: readonly Release[], random: () => number): readonly Release[] {
-  // Exponential races: the winner of each is drawn in proportion to its weight.
+  // Exponential races: each is won with a probability proportional to the weight.
   const drawn = releases.map((release) => ({ release, finish: -Math.log(1 - random()) / release.weight }));
   drawn.sort((a, b) => a.release.priority - b.release.priority || a.finish - b.finish);
   return drawn.map(({ release }) => release);

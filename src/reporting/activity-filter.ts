@@ -1,5 +1,5 @@
-// What a filter of the activity page asks of both its sources: the ledger's requests, and the request log of those that
-// held nothing.
+// Filters of the activity page over both of its sources: the ledger's requests, and the request log of those
+// that held nothing.
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
 import type { z } from "zod";
 import type * as activityShapes from "../api/shapes/activity.ts";
@@ -17,27 +17,28 @@ export type ActivityQuery = z.output<typeof activityShapes.activityQuery>;
 
 const IN_REQUEST_LOG = new Set<string | undefined>(["refused", "replay"]);
 
-/** Whether rows of this source can match. */
+/** True if rows of this source can match. */
 export const asksRequests = ({ state }: Pick<ActivityQuery, "state">): boolean => !IN_REQUEST_LOG.has(state);
 export const asksRequestLog = ({ state }: Pick<ActivityQuery, "state">): boolean =>
   state === undefined || IN_REQUEST_LOG.has(state);
 
 /**
- * One filter for both sources; a state that a source never has leaves it out altogether (`asksRequests`, `asksRequestLog`).
+ * One filter for both sources; a source that never has the state is skipped (`asksRequests`,
+ * `asksRequestLog`).
  */
 export interface Filter {
-  /** Null: of all. */
+  /** Null means all. */
   organizationId: string | null;
   query: Pick<ActivityQuery, "state" | "key" | "model" | "surface" | "code" | "cursor">;
   window: Partial<Window>;
 }
 
-/** Rows of before there were several name none. */
+/** Rows from before there were several surfaces name none. */
 const surfaceNamed = sql<string>`COALESCE(surface, ${sql.lit(FIRST_SURFACE)})`;
 
 type Condition = Expression<SqlBool>;
 
-/** Requests are kept by organization: a range of time is a range of each. */
+/** Requests are stored by organization: a range of time is one range in each. */
 const ofOrganization =
   (id: string | null) =>
   (eb: ExpressionBuilder<Tables, "request">): Condition =>
@@ -92,7 +93,7 @@ export const ofRequestLog =
       ...when(query.state, (state) => eb("kind", "=", state as "refused" | "replay")),
     ]);
 
-/** The rows that a page of them shows, newest first. */
+/** The ledger's rows for one page, newest first. */
 export const newestRequests = (sql: Sql, filter: Filter, limit: number) =>
   from
     .selectFrom("request")
@@ -101,7 +102,7 @@ export const newestRequests = (sql: Sql, filter: Filter, limit: number) =>
     .orderBy("request_id", "desc")
     .limit(limit);
 
-/** The same of those that held nothing. */
+/** The same for the request log. */
 export const newestOfRequestLog = (filter: Filter, limit: number) =>
   from
     .selectFrom("journal")

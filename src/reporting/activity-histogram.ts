@@ -1,4 +1,4 @@
-// How many requests of which state came when: the rows of the activity page, counted by hours or days.
+// Counts the rows of the activity page by state and by hour or day.
 import { sql as fragment } from "kysely";
 import type * as activityShapes from "../api/shapes/activity.ts";
 import { ACTIVITY_STATES } from "../domain/activity-states.ts";
@@ -20,7 +20,7 @@ export interface HistogramPorts {
   flushRequestLog(): Promise<void>;
 }
 
-/** Counts by state, one per bucket. Throws `Refusal` where the window is empty or its ends are no times. */
+/** Counts by state, one per bucket. Throws `Refusal` if the window is empty or its ends are not times. */
 export async function activityHistogramOf(
   on: HistogramPorts,
   organizationId: string,
@@ -37,7 +37,7 @@ export async function activityHistogramOf(
   const at = startsOf(buckets);
   const counts = new Map<string, number[]>(ACTIVITY_STATES.map((state) => [state, at.map(() => 0)]));
   for (const row of rows) {
-    // A request is admitted a little after it arrived: the last of a window may lie behind its end.
+    // A request is admitted a little after it arrived: the last one of a window may be past its end.
     const bucket = Math.min(Math.max(0, Number(row.bucket)), at.length - 1);
     const ofState = counts.get(row.state);
     if (ofState !== undefined) ofState[bucket] = (ofState[bucket] ?? 0) + Number(row.requests);

@@ -1,4 +1,4 @@
-// A row of the activity page shows what was written to a cache, and a damaged record hides no row.
+// A row of the activity page shows the tokens written to a cache, and a damaged record hides no row.
 import { expect, test } from "bun:test";
 import { ZERO_USD } from "../domain/money.ts";
 import { type HeldRow, requestRow } from "./activity-rows.ts";

@@ -44,7 +44,10 @@ export const REQUEST_COLUMNS = [
 export type HeldRow = Pick<Tables["request"], (typeof REQUEST_COLUMNS)[number]>;
 export type LoggedRow = Tables["journal"];
 
-/** Names for the rows of one page: keys by id, releases by digest. What is missing is shown by its id, or not at all. */
+/**
+ * Names for the rows of one page: keys by id, releases by digest. Missing ones are shown by id, or not at
+ * all.
+ */
 export interface Labels {
   keys: ReadonlyMap<string, { name: string }>;
   releases: ReadonlyMap<string, Release>;
@@ -118,7 +121,7 @@ const keyLabel = ({ key_id: id }: { key_id: string }, keys: Labels["keys"]): Act
   name: id === SEVERAL_KEYS ? "several keys" : (keys.get(id)?.name ?? id),
 });
 
-/** An answer that came to its end has a reason for it; one that broke off, or whose caller left, has none. */
+/** A complete answer has a finish reason; one that broke off, or whose caller left, has none. */
 function stateOf({ state, error_code, finish_reason }: HeldRow): ActivityState {
   if (state === "settled") return finish_reason === null ? "cut_short" : "settled";
   if (state !== "released") return "running";

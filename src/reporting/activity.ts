@@ -1,4 +1,5 @@
-// Activity: every request of an organization, newest first, refusals and replays included; one of them with its story.
+// Activity: every request of an organization, newest first, including refusals and replays; and a single
+// request in detail.
 import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { requestIdIn } from "../lib/id.ts";
 import { readRelease } from "../registry/releases.ts";
@@ -45,13 +46,13 @@ export interface ActivityPorts {
   clock: Clock;
   ledger: Reader;
   labels: LabelBook;
-  /** So that a reader sees the refusal that they just met. */
+  /** So that readers see a refusal that they have just received. */
   flushRequestLog(): Promise<void>;
 }
 
 const REPLAYS_SHOWN = 50;
 
-/** One page, newest first, of what the ledger and the request log both know. */
+/** One page, newest first, from the ledger and the request log. */
 export async function activityPage(
   on: ActivityPorts,
   organizationId: string,
@@ -72,8 +73,8 @@ export async function activityPage(
 }
 
 /**
- * One request with its story. `platform`: also what only operators may read. Throws `OperatorRefusal` when there is no
- * such request of this organization.
+ * One request in detail. `platform`: includes what only operators may read. Throws `OperatorRefusal` if this
+ * organization has no such request.
  */
 export async function activityOf(
   on: ActivityPorts,
@@ -131,13 +132,13 @@ export async function activityOf(
   };
 }
 
-/** Of a stream that runs, what was sent so far. */
+/** For a running stream, what was sent so far. */
 const answerIsKept = (state: string, { stream }: ActivityRow): boolean =>
   state === "answer_kept" || (state === "in_progress" && stream);
 
 interface Asked {
   filter: Filter;
-  /** What was searched for, and the ids under that name; null without a search. */
+  /** The search text and the ids that match it; null without a search. */
   found: { text: string; ids: string[] } | null;
   limit: number;
 }
@@ -164,7 +165,7 @@ const loggedRows = ({ sql }: ActivityPorts, { filter, found, limit }: Asked): Pr
     ),
   );
 
-/** A request's id, its answer's, or the Idempotency-Key that it was sent with: by index, whatever was asked for. */
+/** Finds requests by request id, answer id, or Idempotency-Key, always through an index. */
 async function requestsNamed(sql: Sql, organizationId: string, text: string): Promise<string[]> {
   const keys = from.selectFrom("api_key").select("key_id").where("org_id", "=", organizationId);
   const claims = from
@@ -176,7 +177,7 @@ async function requestsNamed(sql: Sql, organizationId: string, text: string): Pr
   return [requestIdIn(text), ...(await rowsOf(sql, claims)).map((row) => row.request_id)];
 }
 
-/** Rows as they are shown, newest first, with the names of their keys and releases. */
+/** Rows for display, newest first, with the names of their keys and releases. */
 export async function labelled(
   { labels }: Pick<ActivityPorts, "labels">,
   organizationId: string,
@@ -228,7 +229,7 @@ async function replaysOf(
   }));
 }
 
-/** The fingerprint of its claim, as long as that holds the key. */
+/** The fingerprint of its claim, as long as the claim holds the idempotency key. */
 async function contentHash(
   { sql }: ActivityPorts,
   { organizationId, keyId, idempotencyKey, requestId }: RequestRecord,
@@ -258,7 +259,7 @@ const SENTENCES: Partial<Record<ActivityState, string>> = {
 
 const sentenceOf = ({ state }: ActivityRow): string | null => SENTENCES[state] ?? null;
 
-/** What a repeat with the request's Idempotency-Key meets. */
+/** What a repeat with the request's Idempotency-Key would get. */
 function keyState(
   { state, answer_until: answer, claim_until: claim }: HeldRow,
   nowMs: number,

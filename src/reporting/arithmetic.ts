@@ -1,5 +1,5 @@
-// The cost of a request as one reads it: lines, their sum rounded up once, the minimum, what was charged, what went
-// back. The same function that settlement charged with; a test compares the two.
+// The calculation of a request's cost for people: lines, their sum rounded up once, the minimum, the charge,
+// refunds. Uses the function that settlement charged with; a test compares the two.
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
 import type * as activityShapes from "../api/shapes/activity.ts";
 import type { z } from "zod";
@@ -20,12 +20,12 @@ export type Arithmetic = NonNullable<z.output<typeof activityShapes.activityDeta
 type Estimate = z.output<typeof catalogueShapes.estimate>;
 
 /**
- * Null where the request used nothing that is known. No lines for what an operator charged by hand, nor for damaged counts.
+ * Null if no usage of the request is known. No lines for charges set by an operator, nor for damaged counts.
  */
 export function arithmeticOf(record: RequestRecord, release: Release): Arithmetic | null {
   const { usage } = record;
   if (usage === null) return null;
-  // What an operator charged follows from no tokens, and nothing follows from damaged ones.
+  // An operator's charge is not computed from tokens, and nothing can be computed from damaged counts.
   const { lines, sum } =
     record.evidence === "operator" || !areCounts(usage)
       ? { lines: [], sum: record.charge }
@@ -50,7 +50,7 @@ interface Tokens {
   output: number;
 }
 
-/** What these tokens would cost, minimum included. */
+/** The cost of these tokens, minimum included. */
 export function estimateOf({ input, cached, output }: Tokens, { price }: Release): Estimate {
   const usage = { promptTokens: input, cachedTokens: cached, completionTokens: output };
   const { lines, sum } = worthOf(usage, price);

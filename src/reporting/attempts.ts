@@ -1,4 +1,5 @@
-// Why each call to a provider was left, and who paid for it: read from how it ended and from what the request cost.
+// Why each call to a provider was abandoned, and who paid for it, derived from its outcome and the request's
+// cost.
 import type { RequestJson } from "../api/shapes/requests.ts";
 import type * as activityShapes from "../api/shapes/activity.ts";
 import type { z } from "zod";
@@ -7,7 +8,7 @@ import type { AttemptRecord, Doubt, RequestRecord } from "../ledger/records.ts";
 type Attempt = RequestJson["attempts"][number];
 type Judged = z.output<typeof activityShapes.activityDetail>["attempts"][number];
 
-/** One per attempt, in their order; `paid_by` is null while nobody knows. */
+/** One per attempt, in order; `paid_by` is null if unknown. */
 export const judgedAttempts = (record: RequestRecord): Judged[] =>
   record.attempts.map((attempt, at) => {
     const isLast = at === record.attempts.length - 1;
@@ -18,14 +19,14 @@ export const judgedAttempts = (record: RequestRecord): Judged[] =>
     };
   });
 
-/** Failures that are about the request itself: their words help who sent it. */
+/** Failures caused by the request itself: the provider's message helps its sender. */
 const ABOUT_THE_REQUEST: ReadonlySet<string> = new Set(["bad_request", "context_length", "content_filter"]);
 
-/** What a provider says of our account, our models or itself is for operators. */
+/** What a provider says about our account, our models or itself is for operators. */
 export const forMembers = (attempt: Attempt): Attempt =>
   ABOUT_THE_REQUEST.has(attempt.error_class ?? "") ? attempt : { ...attempt, words: null };
 
-/** Null while nobody knows. The customer pays for one call at most, the last; what the others cost is the platform's. */
+/** Null if unknown. The customer pays for at most one call, the last; the platform pays for the others. */
 function payerOf(
   { state, charge, variance }: RequestRecord,
   { attempt, isLast }: { attempt: AttemptRecord; isLast: boolean },

@@ -1,4 +1,4 @@
-// What needs a look is said with its figures, and what is well is not in the list.
+// What needs attention is reported with its figures, and what is well is not listed.
 import { expect, test } from "bun:test";
 import type { AlertRuleJson } from "../api/shapes/alerts.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
@@ -37,7 +37,7 @@ const route = (model: string, hours: number, state: "live" | "stale" | "disabled
 const rule = (more: Partial<AlertRuleJson>): AlertRuleJson =>
   ({ id: "alr_1", kind: "spend_per_day", amount_usd: "5", on: true, firing: true, ...more }) as AlertRuleJson;
 
-/** Every question to the store finds no row. */
+/** Every query of the store finds no row. */
 async function fromNothing<T>(work: (nowMs: number) => Query<T>): Promise<T> {
   const asking = work(NOW_MS);
   let step = asking.next();

@@ -1,4 +1,5 @@
-// What needs a look on the overview, with the way to it: each entry names what finds its target on its page.
+// What needs attention on the overview, with a link: each entry contains the text that finds its target on
+// its page.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type { AlertRuleJson } from "../api/shapes/alerts.ts";
 import type { AutoTopUpJson } from "../api/shapes/billing.ts";
@@ -35,13 +36,13 @@ interface Figures {
   keys: readonly KeyRecord[];
   available: NanoUsd;
   debt: NanoUsd;
-  /** Of a day. */
+  /** Per day. */
   burn: NanoUsd;
   spentToday: NanoUsd;
   nowMs: number;
 }
 
-/** Each with the figures that it is about. */
+/** Each entry includes its figures. */
 export async function attentionOf(
   on: AttentionPorts,
   organizationId: string,
@@ -107,10 +108,13 @@ function ofCredits({ debt, burn, available }: Figures): Warning[] {
   return [{ kind: "low_balance", ...bare, text }];
 }
 
-/** Milliseconds that an amount lasts; whole hours. */
+/** How long an amount lasts at this daily rate: milliseconds, in whole hours. */
 const hoursAt = (amount: NanoUsd, aDay: NanoUsd): number => Number((amount * 24n) / aDay) * HOUR_MS;
 
-/** Of a thousand keys each may be at its limit: the first of each standing are told one by one, the worst standing first. */
+/**
+ * Each of a thousand keys may be at its limit: the first of each standing are listed one by one, the worst
+ * standing first.
+ */
 const KEYS_TOLD = 20;
 const WORST_FIRST = ["reached", "held", "near"] as const;
 
@@ -188,18 +192,18 @@ function ofRoute(
   ];
 }
 
-/** Whole days from two of them on, whole hours below. */
+/** Whole days from two days on, whole hours below. */
 function inHours(ms: number): string {
   const hours = Math.max(0, Math.floor(ms / HOUR_MS));
   if (hours < 1) return "less than an hour";
   return hours >= 48 ? counted(Math.floor(hours / 24), "day") : `${hours} h`;
 }
 
-/** Of these the overview says more itself. */
+/** The overview itself says more about these. */
 const SAID_ABOVE = new Set<AlertKind>(["auto_top_up_failed", "route_not_live", "key_limit"]);
 const amountOf = ({ amount_usd }: AlertRuleJson): string =>
   preciseUsd(parseUsd(amount_usd ?? "0") ?? ZERO_USD);
-/** A rule whose kind is damaged still holds. */
+/** A rule with a damaged kind still counts. */
 const holds = (rule: AlertRuleJson, figures: Figures): string =>
   Object.hasOwn(HOLDS, rule.kind) ? HOLDS[rule.kind](rule, figures) : "An alert rule holds.";
 const HOLDS: Record<AlertKind, (rule: AlertRuleJson, figures: Figures) => string> = {

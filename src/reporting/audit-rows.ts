@@ -16,15 +16,15 @@ import { windowIfAsked } from "./windows.ts";
 export type AuditQuery = z.output<typeof alertsShapes.auditQuery>;
 type Row = z.output<typeof alertsShapes.auditList>["data"][number];
 
-/** What of the audit log whoever asks may see. */
+/** What the caller may see of the audit log. */
 export interface AuditSight {
   /** Null shows all lines. */
   only: { actor: string } | { money: true } | null;
-  /** Whether it shows from where the platform calls: operators, management keys, services. */
+  /** Whether addresses of the platform are shown: operators, management keys, services. */
   platform: boolean;
 }
 
-/** What the role `billing` sees. */
+/** The actions that the role `billing` sees. */
 const MONEY = ["credits.", "order.", "auto_top_up.", "card."];
 
 /** One page of the log: of an organization, or (null) of all of them and the platform. */
@@ -84,7 +84,10 @@ interface AuditPorts {
 
 type Condition = Expression<SqlBool>;
 
-/** What orders the log: a number on SQLite, on PostgreSQL an id that begins with its time. An id that cannot be one is of no line. */
+/**
+ * The log's order: a number on SQLite, on PostgreSQL an id that begins with its time. An invalid id matches
+ * no line.
+ */
 const placesIn = (
   { dialect }: Sql,
   eb: ExpressionBuilder<Tables, "audit_log">,
@@ -100,8 +103,8 @@ const placesIn = (
       };
 
 /**
- * Whoever is not a person of the organizations: management keys, services, the gateway, and those who are operators or
- * were. Fails closed: an actor that nobody knows is of the platform.
+ * Actors who are not people of the organizations: management keys, services, the gateway, and current or
+ * former operators. Fails closed: an unknown actor counts as the platform.
  */
 async function ofPlatform(
   sql: Sql,

@@ -1,5 +1,5 @@
-// What the targets of the audit log's lines are called, so that a line can be read as a sentence: those of one page, each kind
-// in one look-up by id. Nothing is called anything that is not there any more.
+// Names for the targets of audit lines, so that a line reads as a sentence: those of one page, with one
+// lookup by id per kind. Targets that no longer exist have no name.
 import type { People } from "../people/people.ts";
 import { from, rowsOf } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
@@ -17,7 +17,7 @@ interface TargetPorts {
 }
 
 export interface AuditNames {
-  /** By id, whatever the id is of. */
+  /** By id of any kind. */
   targets: ReadonlyMap<string, string>;
   organizations: ReadonlyMap<string, string>;
 }
@@ -25,7 +25,9 @@ export interface AuditNames {
 type Names = readonly (readonly [id: string, name: string])[];
 type LookUp = (on: TargetPorts, ids: string[]) => Promise<Names>;
 
-/** By what stands before the dot of an action. What is not here is told by its id or has a name of its own (a route). */
+/**
+ * By the part of an action before the dot. Other targets are shown by id or are names themselves (a route).
+ */
 const LOOK_UPS: Readonly<Record<string, LookUp>> = {
   key: async ({ sql }, ids) =>
     (await rowsOf(sql, from.selectFrom("api_key").select(["key_id", "name"]).where("key_id", "in", ids))).map(
@@ -52,7 +54,7 @@ const LOOK_UPS: Readonly<Record<string, LookUp>> = {
   person: persons,
 };
 
-/** Of these ids; what is none is left out. */
+/** For these ids; unknown ones are left out. */
 export async function managementKeyNames(sql: Sql, ids: readonly string[]): Promise<Names> {
   const found: [string, string][] = [];
   for (const some of inHundreds(ids)) {
@@ -66,7 +68,7 @@ async function persons({ people }: TargetPorts, ids: string[]): Promise<Names> {
   return (await people.persons(ids)).map(({ id, name }) => [id, name] as const);
 }
 
-/** What is gone has no name. */
+/** Targets that no longer exist have no name. */
 export async function auditNames(on: TargetPorts, lines: readonly Line[]): Promise<AuditNames> {
   const byNoun = Map.groupBy(lines, ({ action }) => action.slice(0, action.indexOf(".")));
   const found = await Promise.all(

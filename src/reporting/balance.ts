@@ -1,4 +1,4 @@
-// What an organization has, as every surface prints it.
+// An organization's balance, as every API prints it.
 import type { BalanceJson } from "../api/shapes/records.ts";
 import { formatUsd } from "../domain/money.ts";
 import type { BalanceRecord } from "../ledger/records.ts";

@@ -1,4 +1,4 @@
-// A window of the ledger is found by its first entry: however many came after it, none of them is read.
+// A window of the ledger is found by its first entry: later entries, however many, are not read.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate } from "../store/migrate.ts";
@@ -24,7 +24,7 @@ for (let n = 1; n <= ENTRIES; n += 1)
     [n, n % 30 === 2 ? "grant" : "charge", at(n)],
   );
 
-/** One entry a day, of three months; entry 31 is the first of October. */
+/** One entry a day for three months; entry 31 is the first of October. */
 async function page(query: Parameters<typeof ledgerPage>[2], lookedAt?: bigint) {
   const { sql, plans } = plannedSql(writer);
   const on = { sql, clock: { nowMs: () => at(ENTRIES) } } as unknown as BillingPorts;

@@ -1,4 +1,4 @@
-// Credits of one organization: the arithmetic line, open holds, the ledger as a page of a statement.
+// Credits of one organization: the balance calculation, open holds, the ledger as a page of a statement.
 import type { ExpressionBuilder } from "kysely";
 import type * as billingShapes from "../api/shapes/billing.ts";
 import type { z } from "zod";
@@ -38,10 +38,10 @@ export interface BillingPorts {
   labels: LabelBook;
 }
 
-/** Entries that change nothing of what the organization owns. */
+/** Entries that do not change what the organization owns. */
 const HOLD_KINDS = ["hold", "lower", "rest", "void", "variance"];
 
-/** The arithmetic line of an organization. */
+/** The balance calculation of an organization. */
 export async function billingSums(
   { sql }: Pick<BillingPorts, "sql">,
   organizationId: string,
@@ -49,7 +49,7 @@ export async function billingSums(
   const query = from
     .selectFrom("org_balance")
     .selectAll("org_balance")
-    // In one statement, so that the parts are of one instant.
+    // One statement, so that all parts are from the same instant.
     .select((eb) => [
       eb
         .selectFrom("request")
@@ -90,8 +90,8 @@ const reversed = (eb: OfBalance, kind: Tables["reversal"]["kind"]) =>
     .$asScalar();
 
 /**
- * Requests that hold credits now, newest first, a page at a time; the cursor is a request's id. Throws `Refusal` for any
- * other cursor.
+ * Requests that hold credits now, newest first, page by page; the cursor is a request id. Throws `Refusal`
+ * for any other cursor.
  */
 export async function openHolds(
   { sql, labels }: BillingPorts,
@@ -126,12 +126,15 @@ export async function openHolds(
   return { data, next_cursor: rows.length > limit ? (data.at(-1)?.request ?? null) : null };
 }
 
-/** Entries that a page looks at, whatever it looks for. */
+/** The number of entries that a page examines, whatever the filter. */
 const LOOKED_AT = 100_000n;
-/** What a number can be in both stores: a damaged one is neither skipped nor stepped beyond. */
+/** The range of entry numbers in both stores, so that a damaged number is neither skipped nor passed. */
 const [LOWEST, HIGHEST] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/** The statement, newest first. Where a page is not full and more may follow, `searched_to` says how far back it looked. */
+/**
+ * The statement, newest first. If a page is not full but more may follow, `searched_to` says how far back it
+ * searched.
+ */
 export async function ledgerPage(
   { sql, clock }: BillingPorts,
   organizationId: string,
@@ -140,13 +143,13 @@ export async function ledgerPage(
 ): Promise<z.output<typeof billingShapes.ledgerList>> {
   const limit = query.limit ?? PAGE_ROWS;
   const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
-  // Found by its place: a month of long ago is not reached through all that came after it.
+  // Found by binary search: a month of long ago is reached without reading everything after it.
   const place = async (ms: number): Promise<bigint> => {
     const newest = (await lastEntry(sql, organizationId, [LOWEST, HIGHEST])) ?? 0n;
     return firstEntrySince(sql, organizationId, { ms, newest });
   };
   const lowest = fromMs === undefined ? LOWEST : await place(fromMs);
-  // Whoever has a cursor is within the window already.
+  // A reader with a cursor is inside the window already.
   let highest = HIGHEST;
   if (query.cursor !== undefined) highest = BigInt(numberedCursor(query.cursor)) - 1n;
   else if (toMs !== undefined) highest = (await place(toMs)) - 1n;
@@ -179,7 +182,7 @@ export async function ledgerPage(
   };
 }
 
-/** Rows that nothing but the limit ended. */
+/** The rows of one page, cut only by the limit. */
 function page(
   rows: readonly Tables["ledger_entry"][],
   limit: number,
@@ -192,7 +195,10 @@ function page(
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const greatest = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** What came in and went back for one organization, newest first. Throws `Refusal` for a cursor that no page gave. */
+/**
+ * Credits and chargebacks of one organization, newest first. Throws `Refusal` for a cursor that no page
+ * returned.
+ */
 export async function topUpsPage(
   sql: Sql,
   organizationId: string,
@@ -213,7 +219,7 @@ function sumsOf(row: Parts): BillingSums {
   const { available, held, debt, spent } = row;
   const [purchases, grants] = [exactUsd(row.purchases), exactUsd(row.grants)];
   const [refunds, chargebacks] = [exactUsd(row.refunds), exactUsd(row.chargebacks)];
-  // A refund lowers `spent`; the line shows what was charged.
+  // A refund lowers `spent`; the calculation shows the charges before refunds.
   const charges = addUsd(spent, refunds);
   const came = addUsd(addUsd(purchases, grants), refunds);
   const went = addUsd(charges, chargebacks);
@@ -240,7 +246,7 @@ function entryOf(row: Tables["ledger_entry"]): Entry {
     n: Number(row.version),
     at: printTime(row.at),
     kind: row.kind as Entry["kind"],
-    // What moves between available and held changes nothing that the organization owns: its size is shown.
+    // A move between available and held does not change what the organization owns: its amount is shown.
     amount_usd: formatUsd(HOLD_KINDS.includes(row.kind) ? row.amount : subUsd(after, before)),
     available_usd: formatUsd(row.available_after),
     held_usd: formatUsd(row.held_after),
@@ -251,18 +257,18 @@ function entryOf(row: Tables["ledger_entry"]): Entry {
   };
 }
 
-/** A top-up's is JSON of `[source, externalId]`. */
+/** A top-up's reference is JSON: `[source, externalId]`. */
 function referenceOf(reference: string | null): string | null {
   if (reference?.startsWith("[") !== true) return reference;
   try {
     const parts = JSON.parse(reference) as unknown[];
     return parts.filter((part) => typeof part === "string").join(": ");
   } catch {
-    return reference; // damaged: shown as it stands, the rest of the page is well
+    return reference; // damaged: shown as stored, the rest of the page is fine
   }
 }
 
-/** A chargeback's amount is printed below zero. */
+/** A chargeback's amount is printed as negative. */
 export const topUpOf = (transaction: CreditTransaction): TopUp => ({
   at: printTime(transaction.at),
   kind: transaction.kind,

@@ -1,4 +1,5 @@
-// Models as an organization sees them: what they take and cost, how their routes stand, whether it may call them.
+// Models as an organization sees them: what they accept and cost, the state of their routes, whether it may
+// call them.
 import { activeEntitlements } from "../registry/entitlements.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
@@ -18,7 +19,7 @@ export interface CataloguePorts extends SeenPorts {
   standings(): RouteStanding[];
 }
 
-/** What it may call, by name, and what its own requests saw of each lately. */
+/** All models by name: whether the organization may call each, and what its own recent requests showed of it. */
 export async function modelsOf(on: CataloguePorts, organizationId: string): Promise<Model[]> {
   const paid = (await on.ledger.balance(organizationId))?.paidWorkspace === true;
   const entitled = new Set((await activeEntitlements(on.ledger, organizationId)).map(({ model }) => model));
@@ -31,7 +32,7 @@ export async function modelsOf(on: CataloguePorts, organizationId: string): Prom
     }));
 }
 
-/** What so many tokens would cost. Throws `OperatorRefusal` for a model that there is not. */
+/** The cost of the given tokens. Throws `OperatorRefusal` if there is no such model. */
 export function estimateFor(
   on: Pick<CataloguePorts, "standings">,
   { model, input_tokens, cached_tokens = 0, output_tokens }: z.output<typeof catalogueShapes.estimateQuery>,
@@ -72,7 +73,7 @@ function printModel(
     reasoning: release.reasoning,
     tools: capabilities.tools,
     images: capabilities.images,
-    // A release that was stored before there were any says nothing of them.
+    // A release stored before files existed does not mention them.
     files: Boolean(capabilities.files),
     json_schema: capabilities.json_schema,
     regions: [...new Set(routes.map((route) => route.release.region))],
@@ -99,7 +100,7 @@ function accessTo(
   return release.requiresPaid && !paid ? "paid_workspace_required" : "open";
 }
 
-/** As it is published; a cached rate that is left out is named as what stands in its place. */
+/** As published; an omitted cached rate is shown as its stand-in. */
 export const priceOf = ({ publishedPrice }: Release): Model["price"] => ({
   ...publishedPrice,
   cached_input_per_million: publishedRate(publishedPrice, "cached_input"),

@@ -1,6 +1,7 @@
-// How long credits last, and when that is told: of an organization to its own people, of all of them to operators.
+// How long credits last, and when that is reported: of one organization to its own people, of all to
+// operators.
 
-/** The pace at which credits are spent is that of so many days. */
+/** The number of days over which the daily spend is averaged. */
 export const BURN_DAYS = 7;
-/** Credits that last less than so many days at this pace need a look. */
+/** Credits that last fewer days than this at that rate need attention. */
 export const CREDIT_DAYS_MIN = 3n;

@@ -1,6 +1,6 @@
-// Credits that came or went back, newest first: top-ups and reversals of one organization or of all. What one batch of
-// the ledger commits shares its time and its transaction, so a page that ends among such rows says how many of them
-// were shown; the set never changes after its commit.
+// Credits and chargebacks, newest first: top-ups and reversals of one organization or of all. Rows committed
+// by one batch of the ledger share time and transaction, so the cursor of a page that ends among them counts
+// how many were shown; the set never changes after its commit.
 import type { NanoUsd } from "../domain/money.ts";
 import { from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
@@ -31,7 +31,7 @@ interface CreditTransactionsAsk {
   limit: number;
 }
 
-/** `organizationId` undefined: of all. Throws `Refusal` for a cursor that no page gave. */
+/** An undefined `organizationId` means all. Throws `Refusal` for a cursor that no page returned. */
 export async function creditTransactionsPage(
   sql: Sql,
   { organizationId, cursor, limit }: CreditTransactionsAsk,
@@ -53,7 +53,7 @@ export async function creditTransactionsPage(
     .where((eb) =>
       eb.and([
         ...when(organizationId, (id) => eb("transactions.org_id", "=", id)),
-        // From the first row of that place on.
+        // Starting with the first row of that transaction.
         ...when(start?.place, ({ at, org_id, txn }) =>
           eb.or([
             eb("transactions.at", "<", at),

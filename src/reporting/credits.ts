@@ -1,4 +1,4 @@
-// All credits that ever came or went back, with who saw to it; and what of a request's cost can still go back.
+// All credits and chargebacks, with the person responsible; and the refundable part of a request's charge.
 import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { findOrganization } from "../registry/organizations.ts";
 import { readRequest } from "../registry/requests.ts";
@@ -20,7 +20,10 @@ interface CreditsPorts {
   people: Pick<People, "persons">;
 }
 
-/** `org` undefined: of all. Who credited is read from the audit log; null where no line says it. */
+/**
+ * An undefined `org` means all. The person responsible is read from the audit log; null if no line names
+ * them.
+ */
 export async function creditsPage(
   on: CreditsPorts,
   { org, cursor, limit = PAGE_ROWS }: z.output<typeof creditsShapes.creditsQuery>,
@@ -38,7 +41,7 @@ export async function creditsPage(
 
 type By = z.output<typeof creditsShapes.creditList>["data"][number]["by"];
 
-/** Who credited it, by the line it left in the audit log. */
+/** Who credited each, from its line in the audit log. */
 async function grantersOf(
   { sql, people }: CreditsPorts,
   transactions: readonly CreditTransaction[],
@@ -57,7 +60,7 @@ async function grantersOf(
     .where("action", "like", "credits.%");
   const actors = new Map(
     (await rowsOf(sql, query)).map(({ org_id, action, target, actor }) => {
-      // Of a reversal the line first names what was reversed.
+      // For a reversal, the line first names what was reversed.
       const reference = target.slice(Math.max(0, target.indexOf('["')));
       return [`${org_id} ${action} ${reference}`, actor];
     }),
@@ -74,7 +77,10 @@ async function grantersOf(
   };
 }
 
-/** What a request cost, and how much of it can still go back. Throws `OperatorRefusal` when there is no such request. */
+/**
+ * A request's charge, and how much of it can still be refunded. Throws `OperatorRefusal` if there is no such
+ * request.
+ */
 export async function refundableOf(
   { sql, ledger }: { sql: Sql; ledger: Reader },
   id: string,

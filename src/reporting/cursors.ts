@@ -1,4 +1,4 @@
-// What pages take as a cursor: only what an earlier page gave (hardening.md 142).
+// Parses the cursors of pages: only what an earlier page returned is accepted (hardening.md 142).
 import { Refusal } from "../domain/refusals.ts";
 
 const NUMBER = /^\d{1,15}$/;
@@ -7,7 +7,7 @@ const ORGANIZATION = /^org_\w{1,60}$/;
 const PERSON = /^usr_\w{1,60}$/;
 const AUDIT_LINE = /^aud_[0-9a-f]{32}$/;
 
-/** What the pattern finds in the cursor. Throws `Refusal` for a text that no page gave. */
+/** The match of the pattern. Throws `Refusal` for a cursor that no page returned. */
 export function readCursor(cursor: string, pattern: RegExp): RegExpExecArray {
   const found = pattern.exec(cursor);
   if (found !== null) return found;
@@ -25,7 +25,7 @@ const wholeIfGiven =
   (cursor: string | undefined): string | undefined =>
     cursor === undefined ? undefined : readCursor(cursor, pattern)[0];
 
-/** Throws `Refusal` for a text that is no number of an earlier page. */
+/** Throws `Refusal` if the cursor is not a number of an earlier page. */
 export const numberedCursor = (cursor: string): number => Number(readCursor(cursor, NUMBER)[0]);
 export const requestCursor = wholeIfGiven(REQUEST);
 export const organizationCursor = wholeIfGiven(ORGANIZATION);

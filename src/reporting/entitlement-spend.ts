@@ -1,5 +1,5 @@
-// What was spent under an entitlement: charges of its model by requests that were admitted from its approval until its
-// end. Whole hours come from the roll-ups, the hours in which it begins and ends from the requests themselves.
+// The spend under an entitlement: charges of its model for requests admitted from its approval until its end.
+// Whole hours come from the roll-ups, the hours in which it begins and ends from the requests themselves.
 import { HOUR_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { exactUsd } from "../store/exact-sum.ts";
@@ -12,11 +12,11 @@ interface Approved {
   org_id: string;
   model: string;
   fromMs: number;
-  /** Infinity while it opens its model. */
+  /** Infinity while it is active. */
   toMs: number;
 }
 
-/** By the entitlement's id; one that was never approved has none. */
+/** By entitlement id; an entitlement that was never approved has no entry. */
 export async function spendsOf(sql: Sql, ids: readonly string[]): Promise<Map<string, NanoUsd>> {
   const spends = new Map<string, NanoUsd>();
   for (const some of inHundreds(ids)) {
@@ -38,7 +38,7 @@ const endOf = (ms: bigint | null): number =>
   ms === null ? Number.POSITIVE_INFINITY : withinTime(Number(ms));
 
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
-/** What is damaged counts as the beginning or the end of all time. */
+/** Damaged times count as the beginning or end of all time. */
 const withinTime = (ms: number): number => Math.min(Math.max(ms, 0), LAST_MS);
 
 async function spendOf(sql: Sql, approved: Approved): Promise<NanoUsd> {

@@ -1,4 +1,4 @@
-// Entitlements as pages show them: who asked for what and why, who decided, what was spent under them.
+// Entitlements for display: who requested what and why, who decided, the spend under them.
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
 import type { EntitlementJson } from "../api/shapes/records.ts";
 import type { z } from "zod";
@@ -23,7 +23,7 @@ export interface EntitlementPorts {
   listedRoutes(): ListedRoute[];
 }
 
-/** Of an organization, or (null) of all: newest first. */
+/** Entitlements of an organization, or (null) of all: newest first. */
 export async function entitlementRows(
   on: EntitlementPorts,
   organizationId: string | null,
@@ -32,14 +32,14 @@ export async function entitlementRows(
   return (await printed(on, records)).toReversed();
 }
 
-/** Throws `OperatorRefusal` where there is none of this id. */
+/** Throws `OperatorRefusal` if there is none with this id. */
 export async function entitlementOf(on: EntitlementPorts, id: string): Promise<Entitlement> {
   const [row] = await printed(on, [await recordOf(on, id)]);
   if (row === undefined) throw notFound("entitlement");
   return row;
 }
 
-/** The entitlement as it is kept. Throws `OperatorRefusal` where there is none of this id. */
+/** The stored entitlement. Throws `OperatorRefusal` if there is none with this id. */
 export async function recordOf(
   { ledger }: Pick<EntitlementPorts, "ledger">,
   id: string,
@@ -49,7 +49,7 @@ export async function recordOf(
   return record;
 }
 
-/** As management keys are shown it, without what is looked up beside it. */
+/** As shown to management keys, without additional lookups. */
 export const printEntitlement = (record: EntitlementRecord): EntitlementJson => ({
   id: record.id,
   org: record.organizationId,

@@ -1,5 +1,5 @@
-// What proves a charge to whoever believes nobody: receipt, release, entries of the ledger and the chain on from them. Everything
-// is of one organization; how much of the chain is told is bounded.
+// Collects what proves a charge to somebody who trusts nobody: receipt, release, ledger entries and the chain
+// following them. Everything belongs to one organization; the length of the chain is limited.
 import type * as shapes from "../api/shapes/evidence.ts";
 import type { z } from "zod";
 import { formatUsd } from "../domain/money.ts";
@@ -26,18 +26,21 @@ export interface EvidencePorts extends Omit<ReceiptPorts, "receipts"> {
   publisher: Pick<Publisher, "publicKeys">;
 }
 
-/** Entries of the chain in one answer. */
+/** The most chain entries in one response. */
 const CHAIN_SHOWN = 200n;
 
 export interface EvidenceAsk {
   request: string;
-  /** Number of an entry, for who follows the chain to its head. */
+  /** An entry's number, for callers who follow the chain to its head. */
   chainFrom?: number | undefined;
-  /** Whether what else is in the ledger may be told, purchases and chargebacks too: to who may see billing. */
+  /**
+   * Whether the rest of the ledger may be shown, including purchases and chargebacks: only to those who may
+   * see billing.
+   */
   billing: boolean;
 }
 
-/** Throws when the organization has no such request, or while it runs. */
+/** Throws if the organization has no such request, or while it is running. */
 export async function evidenceOf(
   on: EvidencePorts,
   organizationId: string,
@@ -82,7 +85,7 @@ export async function evidenceOf(
   };
 }
 
-/** To a request's last entry, and on to the first one that no request made. */
+/** Up to a request's last entry, and on to the first entry that no request made. */
 function upToMoney(entries: readonly StoredEntry[], last: bigint): readonly StoredEntry[] {
   const end = entries.findIndex(({ version, kind }) => version > last && !isOfRequests(kind));
   return end === -1 ? entries : entries.slice(0, end);
@@ -101,7 +104,7 @@ const publicKeyOf = ({
   x,
 });
 
-/** The first of a request's entries; the first of its last ones where many lie in between. */
+/** The first of a request's entries; if too many lie in between, the first of its last transaction. */
 function chainStart(own: readonly OwnEntry[], head: bigint): bigint {
   const [first, last] = [own[0]?.entry.version ?? head, own.at(-1)?.entry.version ?? head];
   const ended = own.find(({ entry }) => entry.txn === own.at(-1)?.entry.txn)?.entry.version ?? last;

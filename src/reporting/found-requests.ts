@@ -1,4 +1,4 @@
-// A request of whichever organization, for operators who were told an id and nothing else.
+// Finds a request of any organization, for operators who only have an id.
 import { sql as fragment } from "kysely";
 import type { z } from "zod";
 import type * as shapes from "../api/shapes/operator-requests.ts";
@@ -14,7 +14,7 @@ type Found = z.output<typeof shapes.operatorRequests>;
 const ORGANIZATIONS = 5;
 const ROWS_OF_EACH = 20;
 
-/** Rows of the activity page with whose they are, newest first; of one organization where it is named. */
+/** Rows of the activity page with their organization, newest first; only of `org` if given. */
 export async function requestsFoundBy(on: ActivityPorts, text: string, org?: string): Promise<Found> {
   await on.flushRequestLog();
   const owners = (await ownersOf(on.sql, text)).filter((id) => org === undefined || id === org);
@@ -29,7 +29,7 @@ export async function requestsFoundBy(on: ActivityPorts, text: string, org?: str
   return { data, next_cursor: null, searched_to: null };
 }
 
-/** One seek for each organization, and one for each of their keys: never a walk through requests. */
+/** One seek for each organization, and one for each of its keys: never a scan of requests. */
 async function ownersOf(sql: Sql, text: string): Promise<string[]> {
   const id = requestIdIn(text);
   const all = from.selectFrom("organization").select("org_id");

@@ -1,4 +1,4 @@
-// Refused and replayed requests as the request log knows them: what they asked for, and which figures the refusal named.
+// Refused and replayed requests from the request log: what they asked for, and the figures in the refusal.
 import type { HeldNothingJson } from "../api/shapes/requests.ts";
 import { formatUsd, ZERO_USD } from "../domain/money.ts";
 import { DAMAGED, printTime, printTimeOrNull } from "../domain/print.ts";
@@ -10,7 +10,7 @@ import type { Tables } from "../store/tables.ts";
 
 type Row = Tables["journal"];
 
-/** What the list and the record of such a request both show. */
+/** The fields shown both in the list and in the record of such a request. */
 export const askedOfRow = (
   row: Row,
 ): Pick<HeldNothingJson, "asked" | "details" | "requests" | "last_at"> => ({
@@ -28,7 +28,7 @@ export const askedOfRow = (
   last_at: printTimeOrNull(row.last_at),
 });
 
-/** What is damaged is said to be, in the place of its figures. */
+/** Damaged details are reported as such, in place of the figures. */
 function detailsIn(printed: string): HeldNothingJson["details"] {
   try {
     return JSON.parse(printed) as HeldNothingJson["details"];
@@ -37,7 +37,10 @@ function detailsIn(printed: string): HeldNothingJson["details"] {
   }
 }
 
-/** Null for an id that the request log does not have: of the ledger's, forgotten, or counted in another row. */
+/**
+ * Null for an id that is not in the request log: one of the ledger's, a dropped entry, or one counted in
+ * another row.
+ */
 export async function heldNothing(sql: Sql, requestId: string): Promise<HeldNothingJson | null> {
   const query = from.selectFrom("journal").selectAll().where("request_id", "=", requestId);
   const row = await rowOf(sql, query);

@@ -1,4 +1,4 @@
-// What is suggested as an output maximum, and that it is read of the newest requests alone.
+// The suggested output maximum, and that only the newest requests are read.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { nanoUsd } from "../domain/money.ts";

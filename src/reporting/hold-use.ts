@@ -1,5 +1,6 @@
-// Held against charged, by key and model, and the output maximum that would do. The roll-ups know no holds, so this is read of
-// the newest requests, and of no more than so many: docs/decisions/0057-what-an-overview-dares-to-say.md.
+// Holds compared with charges, by key and model, and the output maximum that would suffice. The roll-ups
+// contain no holds, so this reads a limited number of the newest requests:
+// docs/decisions/0057-what-an-overview-dares-to-say.md.
 import type { z } from "zod";
 import { type RawBuilder, sql as fragment } from "kysely";
 import type * as holdShapes from "../api/shapes/holds.ts";
@@ -30,12 +31,12 @@ export interface HoldUsePorts {
   standings(): RouteStanding[];
 }
 
-/** Requests that are looked at, of all keys: one walk along the primary key. */
+/** The number of requests examined, of all keys: one walk along the primary key. */
 const NEWEST_MAX = 10_000;
 const ROWS_MAX = 50;
-/** Fewer whole answers say nothing of the next one. */
+/** With fewer complete answers there is no prediction. */
 const ANSWERS_MIN = 20;
-/** Where more of 100 were ended by their maximum, how long answers become is not known. */
+/** If more than this percentage ended at their maximum, the natural length of answers is unknown. */
 const ENDED_PERCENT_MAX = 10;
 const MARGIN = { of: 5, over: 4 };
 const STEP = 64;
@@ -45,13 +46,14 @@ export interface Observed {
   answers: number;
   endedByMaximum: number;
   outputP99: number | null;
-  /** The mean of what requests were held for. */
+  /** The mean output bound of the holds. */
   outputBound: number;
 }
 
 /**
- * The 99th percentile of the answers and a quarter more, rounded up to whole 64. Null for fewer than twenty answers, where more
- * than one in ten was ended by its maximum, and where it would lower the mean bound by less than a quarter.
+ * The 99th percentile of the answers plus a quarter, rounded up to a multiple of 64. Null for fewer than
+ * twenty answers, if more than one in ten ended at its maximum, and if it would lower the mean bound by less
+ * than a quarter.
  */
 export function suggestedMaxTokens({
   answers,
@@ -66,7 +68,10 @@ export function suggestedMaxTokens({
   return suggested * 4 <= outputBound * 3 ? suggested : null;
 }
 
-/** By key and model, of the newest requests of the window and no more. Throws `Refusal` for a window that is none. */
+/**
+ * By key and model, from a limited number of the newest requests in the window. Throws `Refusal` for an
+ * invalid window.
+ */
 export async function holdUse(on: HoldUsePorts, organizationId: string, query: HoldsQuery): Promise<Holds> {
   const nowMs = on.clock.nowMs();
   const window = windowOf(query, nowMs);
@@ -139,10 +144,13 @@ const COLUMNS = [
 ] as const;
 
 type Newest = ReturnType<typeof columnsOf>;
-/** For its type. */
+/** Used only for its type. */
 const columnsOf = () => from.selectFrom("request").select(COLUMNS).as("newest");
 
-/** Of whole answers the smallest that 99 of 100 do not pass: each has its place among those of its key and model. */
+/**
+ * The smallest length that 99 of 100 complete answers do not exceed, computed from each answer's rank within
+ * its key and model.
+ */
 function byKeyAndModel(newest: Newest, { key, model }: HoldsQuery) {
   const whole = fragment<bigint>`CASE WHEN finish_reason IS NOT NULL AND completion_tokens IS NOT NULL THEN 1 ELSE 0 END`;
   const answered = from
@@ -186,7 +194,7 @@ function byKeyAndModel(newest: Newest, { key, model }: HoldsQuery) {
     .limit(ROWS_MAX);
 }
 
-/** The dearest output rate that a request to the model may meet now. */
+/** The highest output rate that a request to the model may get now. */
 function ratesOf(standings: readonly RouteStanding[]): Map<string, bigint> {
   const routes = Map.groupBy(standings, ({ release }) => release.model);
   return new Map(

@@ -1,4 +1,4 @@
-// What ends soon, or has ended and nobody renewed it: releases, entitlements, keys. The soonest first.
+// Releases, entitlements and keys that expire soon, or have expired without renewal; the soonest first.
 import { DAY_MS } from "../domain/durations.ts";
 import { type Expression, sql as fragment } from "kysely";
 import type { z } from "zod";
@@ -28,7 +28,10 @@ interface Ending {
 }
 
 const SOON_MS = 14 * DAY_MS;
-/** What ended longer ago is over, not a thing to do; a release that nobody renewed still closes its route. */
+/**
+ * Anything that expired earlier needs no action, except a release that nobody renewed: it still closes its
+ * route.
+ */
 const PAST_MS = 7 * DAY_MS;
 const SHOWN = 20;
 
@@ -58,7 +61,7 @@ export async function endingSoon(on: EndingPorts): Promise<Row[]> {
 
 const releasesIn = (standings: readonly RouteStanding[], toMs: number): Ending[] =>
   standings
-    // Somebody switched it off: its end is nobody's haste.
+    // Disabled routes are left out: nobody is waiting for them.
     .filter(({ release, state }) => release.expiresAtMs < toMs && state !== "disabled")
     .map(({ release }) => ({
       kind: "release",
@@ -73,7 +76,7 @@ async function entitlementsIn(sql: Sql, fromMs: number, toMs: number): Promise<E
     .selectFrom("entitlement")
     .select((eb) => ["id", "org_id", "model", eb.ref("expires_at").$notNull().as("at")])
     .where("org_id", "in", from.selectFrom("organization").select("org_id"))
-    // Written out: the index of these rows is a partial one.
+    // A literal, because the index of these rows is partial.
     .where("state", "=", fragment.lit("active"))
     .where("expires_at", ">=", BigInt(fromMs))
     .where("expires_at", "<", BigInt(toMs))
@@ -88,12 +91,14 @@ async function entitlementsIn(sql: Sql, fromMs: number, toMs: number): Promise<E
   }));
 }
 
-/** Those that work: a paused one stops nothing when it ends, and one that has ended says so to who uses it. */
+/**
+ * Working keys only: a paused key stops nothing when it expires, and an expired one tells its user itself.
+ */
 async function keysIn(sql: Sql, fromMs: number, toMs: number): Promise<Ending[]> {
   const query = from
     .selectFrom("api_key")
     .select((eb) => ["key_id", "org_id", "name", eb.ref("expires_at").$notNull().as("at")])
-    // Written out: the index of these rows is a partial one.
+    // A literal, because the index of these rows is partial.
     .where("expires_at", "is not", null)
     .where("revoked_at", "is", null)
     .where("expires_at", ">=", BigInt(fromMs))
@@ -117,7 +122,10 @@ const madeByAStart = (id: Expression<string>) =>
     .where("audit_log.actor", "=", START)
     .where("audit_log.target", "=", id);
 
-/** Those that people made; logins of the command line come and go, and so do the keys that gateways make for themselves. */
+/**
+ * Keys that people created; logins of the command line come and go, as do the keys that gateways create for
+ * themselves.
+ */
 async function managementKeysIn(sql: Sql, fromMs: number, toMs: number): Promise<Ending[]> {
   const query = from
     .selectFrom("management_key")

@@ -1,4 +1,5 @@
-// What is earned, reckoned from rows as both stores give them: where several list prices may hold, between which amounts it lies.
+// The margin, computed from rows as both stores return them: if several list prices may apply, the amounts it
+// lies between.
 import { expect, test } from "bun:test";
 import { openTable } from "../releases/catalogue/table.ts";
 import type { RouteStanding } from "../releases/standing.ts";
@@ -34,7 +35,7 @@ const margin = (rows: object[], routes: RouteStanding[]) =>
     standings: () => routes,
     providers: [first, stepped].map(({ provider }) => ({ name: `my-${provider}`, kind: provider })),
   });
-/** Of a million tokens of input. */
+/** For a million input tokens. */
 const listed = ({ rates }: typeof first): bigint => {
   const { digits = 0n, scale = 0 } = rates.input_per_million ?? {};
   return (digits * 1_000_000_000n) / 10n ** BigInt(scale);

@@ -1,7 +1,7 @@
-// What is earned in 30 days: charges beside what providers list for the same tokens, where that is known. List prices come
-// from the table that ships with this program; what this installation agreed with a provider nobody here knows. Sums of tokens
-// do not tell which step of a price or which of several routes each request paid: the cost lies between the lowest and the
-// highest of them, and that is what is said, no estimate.
+// The margin over 30 days: charges compared with the providers' list prices for the same tokens, where known.
+// List prices come from the table shipped with this program; prices negotiated with a provider are unknown
+// here. Token sums do not show which price tier or which of several routes each request used: the cost lies
+// between the lowest and the highest of them, so a range is reported, not an estimate.
 import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
@@ -51,10 +51,13 @@ interface Used {
   output: bigint;
 }
 
-/** The prices that the program brings along. */
+/** The price table shipped with the program. */
 const ownTable = openedOnce((nowMs: number) => openTable(undefined, nowMs));
 
-/** Models without a list price are named with why, and are in no sum: the margin is that of the others. */
+/**
+ * Models without a list price are listed with the reason, and excluded from the sums: the margin covers the
+ * others.
+ */
 export async function marginOf(on: MarginPorts): Promise<Margin> {
   const nowMs = on.clock.nowMs();
   const firstHour = Math.floor(nowMs / HOUR_MS) - DAYS * 24 + 1;
@@ -100,14 +103,14 @@ const printed = ({ least, most }: Between<bigint>): Between<string> => ({
   most: usd(most),
 });
 
-/** Null where nothing was charged. What costs most leaves least. */
+/** Null if nothing was charged. The highest cost leaves the least margin. */
 const marginBetween = (charge: bigint, cost: Between<bigint>): Between<number> | null =>
   charge <= 0n ? null : { least: percentOf(charge, cost.most), most: percentOf(charge, cost.least) };
 
-/** Of the charge, in tenths of a percent. */
+/** As a percentage of the charge, with one decimal. */
 const percentOf = (charge: bigint, cost: bigint): number => Number(((charge - cost) * 1000n) / charge) / 10;
 
-/** The dearest first. */
+/** The most expensive first. */
 async function usedSince(sql: Sql, firstHour: number): Promise<Used[]> {
   const query = hoursUsedByAll(sql, { first: firstHour })
     .groupBy("model")
@@ -134,7 +137,7 @@ async function varianceSince(sql: Sql, sinceMs: number): Promise<bigint> {
   return exact((await theRow(sql, query)).variance);
 }
 
-/** Tokens that are read from a cache or written to one are among those of the input. */
+/** Tokens read from or written to a cache are included in the input. */
 const costOf = ({ input, cached, written, output }: Used, price: ListPrice): bigint => {
   const fresh = input - cached - written;
   const nano =
@@ -145,7 +148,7 @@ const costOf = ({ input, cached, written, output }: Used, price: ListPrice): big
   return nano / MILLION;
 };
 
-/** Of all routes that serve the model today, rate by rate: the lowest and the highest that any of them lists. */
+/** Over all routes that serve the model today, rate by rate: the lowest and the highest list price. */
 function priceOf(
   { standings, providers }: Pick<MarginPorts, "standings" | "providers">,
   table: PriceTable,
@@ -175,7 +178,7 @@ function priceOf(
   };
 }
 
-/** One, and one more for each of its steps; null where a rate is not told. */
+/** The base prices, and one more set per tier; null if a rate is missing. */
 const listPrices = ({ rates, tiers }: TableEntry): (ListPrice | null)[] =>
   [rates, ...tiers.map((tier) => ({ ...rates, ...tier.rates }))].map((step) => {
     const nano = (rate: TableEntry["rates"]["input_per_million"]): bigint | null =>

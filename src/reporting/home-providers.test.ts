@@ -1,4 +1,5 @@
-// How a provider stands by its routes: nothing that is live is called off, and nothing on purpose hides what nobody meant.
+// How a provider's state follows from its routes: nothing live is called down, and a deliberate outage does
+// not hide an accidental one.
 import { expect, test } from "bun:test";
 import { standingOf } from "./home-providers.ts";
 

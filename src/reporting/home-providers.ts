@@ -1,5 +1,5 @@
-// Who serves, the worst first: how each provider's routes stand and since when, how many calls failed, how long the first token
-// took.
+// The providers, worst first: the state of each provider's routes and since when, the failed calls, the time
+// to the first token.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
@@ -13,18 +13,18 @@ import { sinceRequest } from "./request-time.ts";
 
 type Row = z.output<typeof homeShapes.homeProviders>["data"][number];
 
-/** Of the last hour; more would say the same. */
+/** From the last hour; more would not change the median. */
 const TIMES_READ = 20_000;
 /**
- * Of several routes the one that is told first: what nobody meant before what an operator took out on purpose, which would hide
- * it. Another order than that of the reasons of one route (interfaces.md §4).
+ * The order in which a provider's routes are reported: accidental outages before routes that an operator
+ * disabled on purpose, which would hide them. Not the order of reasons within one route (interfaces.md §4).
  */
 const STATES: readonly RouteState[] = ["unhealthy", "stale", "disabled", "live"];
-/** Behind every time that is told; two of them are alike, which two infinities are not. */
+/** Later than every known time; unlike infinity, its difference with itself is 0. */
 const UNTOLD_MS = Number.MAX_SAFE_INTEGER;
 const organizations = from.selectFrom("organization").select("org_id");
 
-/** One row per provider of the configuration; `served` is a share from 0 to 1, null without attempts. */
+/** One row per configured provider; `served` is a share from 0 to 1, null without attempts. */
 export async function providerMatrix(on: ProvidersPorts): Promise<Row[]> {
   const [rows, served, times] = [await providerRows(on), await servedOf(on), await timesOf(on)];
   const listed = on.listedRoutes();
@@ -47,12 +47,12 @@ export async function providerMatrix(on: ProvidersPorts): Promise<Row[]> {
     .toSorted((a, b) => badness(b) - badness(a) || (a.provider < b.provider ? -1 : 1));
 }
 
-/** As much of a route as says how it stands. */
+/** The fields of a route that describe its state. */
 type Standing = Pick<RouteStanding, "state" | "reason" | "sinceMs">;
 
 /**
- * How a provider stands by its routes: partly live where some are and some are not. Reason and time are those of the route that
- * is told first, and of these of the one that is so for the longest.
+ * A provider's state, derived from its routes: partly live if only some are live. Reason and time are those
+ * of the route reported first; among equal ones, the one that has been in that state longest.
  */
 export function standingOf(
   routes: readonly Standing[],
@@ -72,7 +72,7 @@ export function standingOf(
   };
 }
 
-/** What serves nobody, then what is not whole, then by the share of calls that failed. */
+/** Providers that serve nobody come first, then partly working ones, then by the share of failed calls. */
 function badness({ state, routes, live_routes: live, served }: Row): number {
   if (routes === 0) return -1;
   return (live === 0 ? 4 : 0) + (state === "live" ? 0 : 2) + (served === null ? 0 : 1 - served);

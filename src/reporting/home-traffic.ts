@@ -1,5 +1,5 @@
-// How much goes through the whole gateway: the last 24 begun UTC hours from the roll-ups that settlements write, beside the 24
-// before them.
+// Traffic of the whole gateway: the last 24 begun UTC hours from the roll-ups that settlements write,
+// compared with the 24 before them.
 import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
@@ -21,7 +21,7 @@ interface TrafficPorts {
 }
 
 const HOURS = 24;
-/** By organization: the tables are kept in their order, and a window of time is a range of each. */
+/** By organization: the tables are in their order, and a window of time is one range in each. */
 const organizations = from.selectFrom("organization").select("org_id");
 
 interface Hour {
@@ -31,7 +31,10 @@ interface Hour {
   output: bigint;
 }
 
-/** Counts are whole hours, so the 24 hours end with one that still runs. Money as decimal text in US dollars. */
+/**
+ * Counts cover whole hours, so the 24 hours end with one that is still running. Money is decimal text in US
+ * dollars.
+ */
 export async function trafficNow(on: TrafficPorts): Promise<Traffic> {
   await on.flushRequestLog();
   const nowMs = on.clock.nowMs();

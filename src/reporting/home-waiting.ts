@@ -1,5 +1,5 @@
-// What waits for an operator: organizations whose credits are nearly used up, the soonest first, and those who asked for Research
-// Mode, the longest first.
+// What waits for an operator: organizations whose credits are nearly used up, the soonest first, and requests
+// for Research Mode, the oldest first.
 import { sql as fragment } from "kysely";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
@@ -23,12 +23,15 @@ interface WaitingPorts {
 const SHOWN = 20;
 const NEITHER = { model: null, available_usd: null, burn_usd_per_day: null, since: null };
 
-/** The shortest of credits first, then all who asked and have no answer. */
+/** The shortest credits first, then all undecided requests. */
 export async function waitingNow(on: WaitingPorts): Promise<Row[]> {
   return [...(await lowOnCredits(on)).slice(0, SHOWN), ...(await askedForResearch(on.sql))];
 }
 
-/** As an overview warns its own organization: at the pace of the last days. Who spends nothing needs nothing. */
+/**
+ * The same rule as the warning on an organization's overview: the daily spend of the last days. An
+ * organization without spend needs nothing.
+ */
 async function lowOnCredits({ sql, clock }: WaitingPorts): Promise<Row[]> {
   const first = Math.floor((clock.nowMs() - BURN_DAYS * DAY_MS) / HOUR_MS);
   const spent = hoursUsedByAll(sql, { first })
@@ -63,7 +66,7 @@ async function askedForResearch(sql: Sql): Promise<Row[]> {
   const query = from
     .selectFrom("entitlement")
     .innerJoin("organization", "organization.org_id", "entitlement.org_id")
-    // Written out: the index of these rows is a partial one.
+    // A literal, because the index of these rows is partial.
     .where("state", "=", fragment.lit("requested"))
     .select(["id", "model", "entitlement.org_id", "name", "entitlement.created_at"])
     .orderBy("entitlement.created_at")

@@ -1,4 +1,5 @@
-// Hours are found by seeks in SQLite: what is found is what a walk through the table finds, whatever was used and whoever asks.
+// Hours are found by seeks in SQLite: the result equals that of a table scan, whatever was used and whoever
+// asks.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate } from "../store/migrate.ts";

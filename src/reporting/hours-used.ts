@@ -1,26 +1,26 @@
-// Hours of the roll-ups that a page adds up. They are keyed by organization, key and model before their hour, so that SQLite would
-// walk through all that an organization ever used to find its last day. There, each model of each key is looked up first, by
-// seeks along the primary key, and of each only the hours asked for. PostgreSQL keeps a partition for each month, and looks
-// into no other.
+// Reads roll-up hours for pages to sum. They are keyed by organization, key and model before the hour, so
+// that SQLite would scan everything that an organization ever used to find its last day. There, each model of
+// each key is found first, by seeks along the primary key, and then only the requested hours of each.
+// PostgreSQL has a partition per month, and reads no other.
 import { type Expression, type RawBuilder, sql as fragment } from "kysely";
 import { exactTotal, from } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
-/** Hours since the epoch; `behind` is the first one after them. */
+/** Hours since the epoch; `behind` is the first hour after the span. */
 interface Span {
   first: number;
   behind?: number | undefined;
 }
 
-/** What of an organization: all of it, but for what is named. */
+/** The part of an organization's hours to read; default: all. */
 interface Part {
-  /** Of these keys alone: a few, each is a parameter. */
+  /** Only these keys: a few, because each is a parameter. */
   keys?: readonly string[] | undefined;
   model?: string | undefined;
 }
 
-/** Of one organization, or of the one of the row around it. */
+/** The hours of one organization, or of the organization of the surrounding row. */
 export const hoursUsed = (
   sql: Sql,
   organization: string | Expression<string>,
@@ -33,7 +33,7 @@ export const hoursUsed = (
     span,
   );
 
-/** Of all organizations. */
+/** The hours of all organizations. */
 export const hoursUsedByAll = (sql: Sql, span: Span) =>
   hoursOf(
     sql.dialect === "sqlite"
@@ -44,7 +44,7 @@ export const hoursUsedByAll = (sql: Sql, span: Span) =>
 
 type TokenColumn = "input_tokens" | "cached_tokens" | "cache_write_tokens" | "output_tokens";
 
-/** The exact sums of what was used in these hours, for `exact`: cached and written tokens are among `input`. */
+/** The exact token sums of these hours, for `exact`: cached and written tokens are included in `input`. */
 export const tokensUsed = (eb: { ref(column: TokenColumn): Expression<bigint> }) =>
   [
     exactTotal(eb.ref("input_tokens")).as("input"),
@@ -61,7 +61,7 @@ const amongKeys = (keys: Part["keys"]): Fragment =>
 const ofModel = (model: Part["model"]): Fragment =>
   model === undefined ? NOTHING : fragment`AND model = ${model}`;
 
-/** `found`: from its FROM on, with a WHERE that goes on. */
+/** `found`: the SQL from its FROM on, ending in a WHERE that can be extended. */
 const hoursOf = (found: Fragment, { first, behind }: Span) =>
   from.selectFrom(
     fragment<Tables["usage_hour"]>`(SELECT usage_hour.* ${found} AND hour >= ${BigInt(first)} ${
@@ -69,7 +69,10 @@ const hoursOf = (found: Fragment, { first, behind }: Span) =>
     })`.as("usage_hour"),
   );
 
-/** The least key of each organization and each next one, and of each key the models likewise. A CROSS JOIN keeps this order. */
+/**
+ * Finds the smallest key of each organization and then each next one, and likewise the models of each key. A
+ * CROSS JOIN keeps this order.
+ */
 const bySeeks = (organizations: Fragment, { keys, model }: Part): Fragment => fragment`
   FROM (
     WITH RECURSIVE

@@ -1,5 +1,5 @@
-// How a key stands against its limits of the day, the week and the month: admission refuses it once spend and running holds reach
-// one of them (money.md §10).
+// A key's standing against its limits of the day, the week and the month: admission refuses it once spend and
+// running holds reach one of them (money.md §10).
 import { addUsd } from "../domain/money.ts";
 import type { LimitedSpan } from "../ledger/key-spans.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
@@ -8,12 +8,14 @@ const NEAR_PERCENT = 90n;
 const STANDINGS = ["open", "near", "held", "reached"] as const;
 
 /**
- * `reached`: by spend alone, until its time turns or the limit is raised. `held`: only because running requests hold what is
- * left, and what they do not use comes back.
+ * `reached`: by spend alone, until the period ends or the limit is raised. `held`: only because running
+ * requests hold the rest, and what they do not use comes back.
  */
 type LimitStanding = (typeof STANDINGS)[number];
 
-/** The limit that stands worst, of equal ones that which counts anew last; null where none needs a word. */
+/**
+ * The limit with the worst standing, of equal ones the one that resets last; null if none needs a mention.
+ */
 export function limitStanding({ state, spans }: Pick<KeyRecord, "state" | "spans">): {
   standing: Exclude<LimitStanding, "open">;
   span: LimitedSpan;

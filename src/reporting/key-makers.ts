@@ -1,4 +1,5 @@
-// Who made which key and in whose place (the line that its creation left in the audit log), and what a key did in a day.
+// Who created which key, and which key it replaced (from the audit line of its creation), and a key's usage
+// in a day.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { sql as fragment } from "kysely";
 import type { KeyDetail } from "../api/shapes/keys.ts";
@@ -10,17 +11,17 @@ import { exactTotal, from, magnitude, rowOf, rowsOf } from "../store/query.ts";
 import { type SqlDialect, inHundreds, numberOf, type Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
 
-/** Written out: the index of these lines is a partial one. */
+/** A literal, because the index of these lines is partial. */
 const KEY_CREATED = fragment.lit("key.create");
 
 /**
- * By the key's id: who made it, a person's id, a management key's, or the gateway's own words. Keys that no line tells of
- * are not in it.
+ * The creator of each key, by key id: a person's id, a management key's, or the gateway's own name. Keys
+ * without an audit line have no entry.
  */
 export async function makersOf(sql: Sql, keyIds: readonly string[]): Promise<Map<string, string>> {
   const makers = new Map<string, string>();
   for (const some of inHundreds(keyIds)) {
-    // By the index of these lines alone; of an organization's other lines there may be millions.
+    // Uses the index of only these lines; an organization may have millions of others.
     const query = from
       .selectFrom("audit_log")
       .select(["target", "actor"])
@@ -31,7 +32,10 @@ export async function makersOf(sql: Sql, keyIds: readonly string[]): Promise<Map
   return makers;
 }
 
-/** How many live keys each of these makers has in this organization, and what all of theirs spent this month. */
+/**
+ * How many live keys each of these people has in this organization, and what all of their keys spent this
+ * month.
+ */
 export async function keysByMaker(
   { sql, clock }: { sql: Sql; clock: Clock },
   organizationId: string,
@@ -66,7 +70,10 @@ export async function keysByMaker(
   );
 }
 
-/** Who made an organization's keys: how many of each are live, and how many of those may be asked with now. */
+/**
+ * The creators of an organization's keys: how many of each one's keys are live, and how many of those can
+ * make requests now.
+ */
 export async function makersOfKeys(
   { sql, clock }: { sql: Sql; clock: Clock },
   organizationId: string,
@@ -103,7 +110,10 @@ export async function makersOfKeys(
   }));
 }
 
-/** What the ledger compares: the playground spends by a key without its secret. Null when it is not of this one. */
+/**
+ * The data that the ledger compares: the playground spends by a key without its secret. Null if the key
+ * belongs to another organization.
+ */
 export async function storedCredential(
   sql: Sql,
   organizationId: string,
@@ -118,7 +128,7 @@ export async function storedCredential(
   return row === undefined ? null : { organizationId, keyId, digest: row.digest };
 }
 
-/** Of the few that run at all, by the index of those. */
+/** Uses the index of running requests, which are few. */
 const OPEN_HOLDS: Readonly<Record<SqlDialect, string>> = {
   sqlite: `SELECT count(*) AS holds FROM request INDEXED BY request_unfinished
     WHERE state = 'dispatched' AND deadline_at >= 0 AND org_id = ?1 AND key_id = ?2`,
@@ -126,7 +136,7 @@ const OPEN_HOLDS: Readonly<Record<SqlDialect, string>> = {
     "SELECT count(*) AS holds FROM request WHERE closed_txn IS NULL AND org_id = ?1 AND key_id = ?2",
 };
 
-/** What a key used in its last 24 hours by model, whole hours of the roll-ups, and its open holds. */
+/** A key's usage in its last 24 hours by model, in whole hours of the roll-ups, and its open holds. */
 export async function keyDay(
   { sql, clock }: { sql: Sql; clock: Clock },
   organizationId: string,
@@ -155,7 +165,7 @@ export async function keyDay(
 
 type Succession = Pick<KeyDetail, "replaces" | "replaced_by">;
 
-/** The key whose place it took, and the newest one that took its place: as the lines of their creation tell. */
+/** The key that it replaced, and the newest key that replaced it, from the audit lines of their creation. */
 export async function successionOf(
   { sql }: { sql: Sql },
   organizationId: string,
@@ -204,6 +214,6 @@ const named = (row: { key_id: string; name: string; last_four: string | null }) 
   last_four: row.last_four,
 });
 
-/** Of a damaged line nothing. */
+/** Null for a damaged line. */
 const replacedIn = (after: string | null): string | null =>
   /"replaces":"(key_[0-9A-Za-z]+)"/.exec(after ?? "")?.[1] ?? null;

@@ -1,4 +1,4 @@
-// When a key is said to reach its limit, and when nothing is said.
+// When a key is predicted to reach its limit, and when there is no prediction.
 import { expect, test } from "bun:test";
 import { nanoUsd } from "../domain/money.ts";
 import { reachesLimitOn } from "./key-pace.ts";

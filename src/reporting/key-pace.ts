@@ -1,6 +1,6 @@
-// When a key reaches its monthly limit at the pace of its last seven full days. The rule: what it spent on those days, by as many
-// of them as it has been there, goes on evenly from now. Nothing is said before it has spent on three of them, nor of a day
-// that the month does not have any more: then it counts from zero.
+// Predicts when a key reaches its monthly limit. The rule: its spend over the last seven full days, divided
+// by as many of them as it has existed, continues evenly from now. No prediction before it has spent on three
+// of them, nor beyond the end of the month, when the count is reset.
 import { nanoUsd, type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import { spentByDay } from "../ledger/key-spend.ts";
@@ -12,7 +12,7 @@ import { numberOf, type Sql, textOf } from "../store/sql.ts";
 const DAYS = 7;
 const DAYS_WITH_SPEND_MIN = 3;
 
-/** Of the seven full days before today. */
+/** Over the seven full days before today. */
 export interface KeyPace {
   spent: NanoUsd;
   daysWithSpend: number;
@@ -25,7 +25,7 @@ const spentOf = (ids: readonly string[]) =>
     sumColumn("u.charge", "charge"),
   );
 
-/** Of these keys, as far as they have a monthly limit. */
+/** For those of these keys that have a monthly limit. */
 export async function keyPaces(
   sql: Sql,
   { organizationId, ids, nowMs }: { organizationId: string; ids: readonly string[]; nowMs: number },
@@ -51,14 +51,14 @@ interface Bounded {
   createdAtMs: number;
 }
 
-/** The UTC day, `YYYY-MM-DD`; null: not this month, reached already, or too little is known. */
+/** The UTC day, `YYYY-MM-DD`; null means not this month, already reached, or not enough data. */
 export function reachesLimitOn(
   { limit, monthSpend, createdAtMs }: Bounded,
   pace: KeyPace | undefined,
   nowMs: number,
 ): string | null {
   if (pace === undefined || pace.daysWithSpend < DAYS_WITH_SPEND_MIN || monthSpend >= limit) return null;
-  const age = utcDay(nowMs) - utcDay(createdAtMs); // of a damaged row it may be no number
+  const age = utcDay(nowMs) - utcDay(createdAtMs); // NaN for a damaged row
   const days = Number.isFinite(age) ? Math.min(DAYS, Math.max(pace.daysWithSpend, age)) : DAYS;
   const left = limit - monthSpend;
   const inMs = (left * BigInt(days * DAY_MS)) / pace.spent;

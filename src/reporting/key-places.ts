@@ -1,5 +1,5 @@
-// Which keys of an organization a page shows, the newest first: where each stands and no more of it. Live keys are found by the
-// index of those alone, however many have been revoked.
+// Finds the keys of an organization for a page, newest first: only their places. Live keys are found through
+// the index of live keys, however many have been revoked.
 import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
 import type { z } from "zod";
 import type { keysQuery } from "../api/shapes/keys.ts";
@@ -8,31 +8,34 @@ import { partOf, type Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
 type Filters = Pick<z.output<typeof keysQuery>, "model" | "scope" | "search" | "state">;
-/** A key's place in the list: when it was made, and its id among those of the same moment. */
+/** A key's place in the list: its creation time, then its id. */
 export interface KeyPlace {
   id: string;
   atMs: number;
 }
 
 interface Wanted extends Filters {
-  /** Made by one of these; anybody's where it is left out. */
+  /** Created by one of these people; default: by anybody. */
   makers?: readonly string[] | undefined;
   after: KeyPlace;
   most: number;
   nowMs: number;
 }
 
-/** A damaged time is the oldest one: it hides nothing, and each page still has a next one. */
+/** A damaged time counts as the oldest: it hides nothing, and each page still has a next one. */
 const MADE_AT = fragment<bigint>`CASE WHEN created_at BETWEEN 0 AND 9007199254740990 THEN created_at ELSE 0 END`;
 
-/** As the parts are put together below, and not as the database's language sorts letters. */
+/** In the byte order in which the parts are merged below, not in the database's collation. */
 const byBytes = ({ dialect }: Pick<Sql, "dialect">) =>
   dialect === "sqlite" ? fragment<string>`key_id` : fragment<string>`key_id COLLATE "C"`;
 
 type Builder = ExpressionBuilder<Tables, "api_key">;
 type Condition = Expression<SqlBool>;
 
-/** Those behind `after`. A list that holds the model in other letters, too, and a state that only the ledger knows (at a limit or not) are left to who reads the keys. */
+/**
+ * The keys after `after`. Callers that read the keys must still check the exact case of the model, and states
+ * that only the ledger knows (at a limit or not).
+ */
 export async function keyPlaces(sql: Sql, organizationId: string, wanted: Wanted): Promise<KeyPlace[]> {
   const { after, most, nowMs, model, scope, search = "", state = "all", makers } = wanted;
   const id = byBytes(sql);
@@ -56,7 +59,7 @@ export async function keyPlaces(sql: Sql, organizationId: string, wanted: Wanted
       .orderBy(id, "desc")
       .limit(most);
   const parts = PARTS[state](nowMs).map(part);
-  // Each by its own index; of a revoked key the pause is gone, so that none is in two of them.
+  // Each part uses its own index; a revoked key is no longer paused, so none is in two parts.
   const rows = (await Promise.all(parts.map((query) => rowsOf(sql, query)))).flat();
   return rows
     .map(({ key_id: id, at }) => ({ id, atMs: Number(at) }))
@@ -75,7 +78,7 @@ const notYet =
 const expired =
   (nowMs: number): Part =>
   (eb) => [eb("expires_at", "<=", BigInt(nowMs))];
-/** Its time was over before somebody ended it: as `keyState` has it. */
+/** It had expired before somebody ended it: the same rule as `keyState`. */
 const endedLate: Part = (eb) => [...ended(eb), eb("revoked_at", ">=", eb.ref("expires_at"))];
 const endedEarly: Part = (eb) => [
   ...ended(eb),
@@ -98,7 +101,7 @@ const PARTS: Record<NonNullable<Filters["state"]>, (nowMs: number) => Part[]> = 
   revoked: () => [endedEarly],
 };
 
-/** Its list is JSON: the model stands in it as JSON writes it. */
+/** The list is JSON: the model is searched as JSON writes it. */
 const mayUse = (eb: Builder, model: string): Condition =>
   eb.or([
     eb("allowed_models", "is", null),
@@ -106,11 +109,11 @@ const mayUse = (eb: Builder, model: string): Condition =>
   ]);
 
 const SEEN_BY = ["name", "prefix", "last_four", "key_id"] as const;
-/** A part of its name, or of what can be seen of it. */
+/** A part of its name, or of the visible part of the key. */
 const isLike = (eb: Builder, text: string): Condition =>
   eb.or(SEEN_BY.map((column) => fragment<SqlBool>`lower(${eb.ref(column)}) LIKE ${partOf(text)} ESCAPE '!'`));
 
-/** Written out: the index of these lines is a partial one. */
+/** A literal, because the index of these lines is partial. */
 const KEY_CREATED = fragment.lit("key.create");
 const madeBy = (eb: Builder, makers: readonly string[]): Condition =>
   eb.exists(
@@ -122,7 +125,7 @@ const madeBy = (eb: Builder, makers: readonly string[]): Condition =>
       .where("audit_log.actor", "in", makers.length === 0 ? [""] : makers),
   );
 
-/** How many have been revoked, and how many have come to their end by themselves. */
+/** How many have been revoked, and how many have expired. */
 export async function keysOver(
   sql: Sql,
   organizationId: string,

@@ -1,5 +1,5 @@
-// What one key was refused, over time by code, and by cause with what mends it. Read of the request log, whose rows are bounded
-// however often a key is refused (decision 17): a row beyond the quota counts many.
+// One key's refusals, over time by code, and by cause with the remedy. Read from the request log, whose rows
+// are limited however often a key is refused (decision 17): a row beyond the quota counts many.
 import type { z } from "zod";
 import type * as shapes from "../api/shapes/refusal-causes.ts";
 import { printTime } from "../domain/print.ts";
@@ -20,10 +20,13 @@ interface KeyRefusalsPorts extends CausesPorts {
   flushRequestLog(): Promise<void>;
 }
 
-/** More would not be told apart in a chart. */
+/** More could not be distinguished in a chart. */
 const CODES_MAX = 8;
 
-/** By code in buckets, and by cause with the remedy. A row beyond the quota of the log counts as many as it stands for. */
+/**
+ * By code in buckets, and by cause with the remedy. A row beyond the log's quota counts as many refusals as
+ * it stands for.
+ */
 export async function refusalsOfKey(
   on: KeyRefusalsPorts,
   { org, key, ...asked }: z.output<typeof shapes.keyRefusalsQuery>,
@@ -70,7 +73,7 @@ function add(code: Code, counts: Iterable<[at: number, requests: number]>): void
   }
 }
 
-/** Rows of no code, of which there should be none, are among the others. */
+/** Rows without a code, of which there should be none, count with the others. */
 function withOthers(codes: readonly Code[]): Code[] {
   const named = codes.filter(({ code }) => code !== null).slice(0, CODES_MAX);
   const others = codes.filter((one) => !named.includes(one));

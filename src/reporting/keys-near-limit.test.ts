@@ -1,4 +1,4 @@
-// Of an organization's keys those at or near a limit are read, all of them, and none that has room.
+// All keys of an organization at or near a limit are read, and none with room left.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { Reader } from "../ledger/ledger.ts";

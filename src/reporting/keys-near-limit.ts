@@ -1,5 +1,5 @@
-// The keys that a word may be due about: those whose month is at nine tenths of its limit or about there, and those that count
-// days, which only their records tell. Of thousands of keys with room none is read.
+// Finds the keys near a limit: those whose month is at about nine tenths of its limit, and those with daily
+// or weekly limits, whose state only their records show. Of thousands of keys with room, none is read.
 import { sql as fragment } from "kysely";
 import type { Reader } from "../ledger/ledger.ts";
 import { type Clock, utcMonth } from "../lib/clock.ts";
@@ -8,12 +8,12 @@ import { from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 
 /**
- * A quarter of what is spent and held against a quarter of nine tenths, rounded in favour of telling, so that no sum is too large
- * for its column: what it lets through is decided by `limitStanding`.
+ * Compares a quarter of spend and holds with a quarter of nine tenths of the limit, rounded towards a match,
+ * so that no sum overflows its column; `limitStanding` decides about the matches.
  */
 const NEAR = fragment<boolean>`coalesce(spent, 0) / 4 + coalesce(held, 0) / 4 + 2 >= limit_nano / 40 * 9`;
 
-/** Active keys of the organization, or the one that is named, the oldest first. */
+/** Active keys of the organization, or only the given one, oldest first. */
 export async function keysNearLimit(
   on: { sql: Sql; ledger: Reader; clock: Clock },
   organizationId: string,
@@ -25,7 +25,7 @@ export async function keysNearLimit(
       join
         .onRef("key_month.org_id", "=", "api_key.org_id")
         .onRef("key_month.key_id", "=", "api_key.key_id")
-        // The ledger's month may have begun before the clock's.
+        // The ledger's month may be ahead of the clock's.
         .on("key_month.month", ">=", utcMonth(on.clock.nowMs())),
     )
     .where((eb) =>
@@ -43,7 +43,7 @@ export async function keysNearLimit(
   return await keysNamed(on.ledger, organizationId, [...new Set(ids)]);
 }
 
-/** Whether the organization has ever had a key, and whether one of them was ever used. */
+/** Whether the organization has ever had a key, and whether one was ever used. */
 export async function keySteps(
   sql: Sql,
   organizationId: string,

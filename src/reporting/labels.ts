@@ -1,4 +1,4 @@
-// Names for ids: releases by digest (they never change, so they are kept), keys of an organization.
+// Names for ids: releases by digest (they never change, so they are cached), keys of an organization.
 import { readRelease } from "../registry/releases.ts";
 import type { Release } from "../domain/release.ts";
 import type { Reader } from "../ledger/ledger.ts";
@@ -8,7 +8,7 @@ import { inHundreds, type Sql } from "../store/sql.ts";
 
 const KEPT_MAX = 1000;
 
-/** Releases are kept between pages, by digest; names of keys are read each time, for they change. */
+/** Caches releases between pages, by digest; key names are read each time, because they change. */
 export class LabelBook {
   private readonly releases = new Map<string, Release>();
 
@@ -21,7 +21,7 @@ export class LabelBook {
     for (const digest of new Set(digests)) {
       if (this.releases.has(digest)) continue;
       const release = await readRelease(this.ledger, digest).catch((error: unknown) => {
-        if (error instanceof UnreadableRecord) return null; // one that has no name keeps none of the others from theirs
+        if (error instanceof UnreadableRecord) return null; // one without a name does not affect the others
         throw error;
       });
       if (this.releases.size >= KEPT_MAX) this.releases.clear();
@@ -30,7 +30,7 @@ export class LabelBook {
     return this.releases;
   }
 
-  /** Of these and no others, however many the organization has. */
+  /** Exactly these keys, however many the organization has. */
   async keysOf(
     organizationId: string,
     ids: readonly string[],
@@ -48,7 +48,7 @@ export class LabelBook {
   }
 }
 
-/** By the release that served: a newer one of the same route changes nothing about who did. */
+/** By the release that served: a newer release of the same route does not change who served. */
 export async function eachProvider<Of extends { release_digest: string }>(
   labels: Pick<LabelBook, "releasesOf">,
   rows: readonly Of[],

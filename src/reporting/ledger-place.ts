@@ -1,22 +1,27 @@
-// Where in an organization's ledger an instant lies. Entries are numbered without gaps and stamped in that order (money.md
-// §2), so their primary key is an index of their times: a handful of look-ups instead of an index that each entry would pay for.
+// Finds the place of an instant in an organization's ledger. Entries are numbered without gaps and stamped in
+// that order (money.md §2), so their primary key serves as an index of their times: a handful of lookups
+// instead of an index that every entry would pay for.
 import { missingBalance } from "../ledger/unreadable.ts";
 import { from, rowOf, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
-/** Entries that one statement reads: a few milliseconds, after which others have their turn. */
+/** The number of entries read by one statement: a few milliseconds, after which other work gets its turn. */
 export const PIECE = 2_500n;
 
-/** A turn of the event loop between two pieces: where the store answers on this thread, nothing else would get one. */
+/**
+ * Yields to the event loop between two pieces: if the store runs on this thread, nothing else would get a
+ * turn.
+ */
 export const othersTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const entries = (organizationId: string) =>
   from.selectFrom("ledger_entry").where("org_id", "=", organizationId).where("slot", "=", 0n);
 
 /**
- * The number of the first entry of this instant or later; `newest + 1` where there is none. Looked for at the same numbers
- * however many there are: where a clock went back between two of them, the place stays what it once was.
+ * The number of the first entry at or after this instant; `newest + 1` if there is none. Probes the same
+ * numbers however many entries there are: if a clock went back between two of them, the result stays the same
+ * over time.
  */
 export async function firstEntrySince(
   sql: Sql,
@@ -33,7 +38,10 @@ export async function firstEntrySince(
   return low;
 }
 
-/** Of an entry; of one that lies outside its neighbours', which are in order, the one before: one damaged time leads nobody astray. */
+/**
+ * The time of an entry; if it lies outside its neighbours' times, which are in order, the earlier
+ * neighbour's: a single damaged time does not mislead the search.
+ */
 async function stampOf(sql: Sql, organizationId: string, version: bigint): Promise<bigint | undefined> {
   const near = entries(organizationId)
     .select(["version", "at"])
@@ -47,7 +55,7 @@ async function stampOf(sql: Sql, organizationId: string, version: bigint): Promi
 
 export type StoredEntry = Tables["ledger_entry"];
 
-/** The entry of this number in the organization's chain. */
+/** The entry with this number in the organization's chain. */
 export const entryNumbered = (
   sql: Sql,
   organizationId: string,
@@ -59,7 +67,7 @@ export const entryNumbered = (
 export const entriesWithin = (organizationId: string, [first, last]: readonly [bigint, bigint]) =>
   entries(organizationId).where("version", ">=", first).where("version", "<=", last);
 
-/** The same, in order. */
+/** The same entries, in order. */
 export const entriesBetween = (
   sql: Sql,
   organizationId: string,
@@ -67,7 +75,7 @@ export const entriesBetween = (
 ): Promise<StoredEntry[]> =>
   rowsOf(sql, entriesWithin(organizationId, bounds).selectAll().orderBy("version"));
 
-/** The highest number within the bounds, as it is written, whatever the balance says. */
+/** The highest stored number within the bounds, whatever the balance says. */
 export async function lastEntry(
   sql: Sql,
   organizationId: string,
@@ -89,7 +97,7 @@ export async function newestEntry(sql: Sql, organizationId: string): Promise<big
   return row.version;
 }
 
-/** The entries of a transaction whose time is not known, between two others. */
+/** The entries of a transaction whose time is unknown, between two others. */
 export const transactionBetween = (
   sql: Sql,
   organizationId: string,
@@ -104,10 +112,10 @@ export const transactionBetween = (
       .limit(Number(OF_ONE_INSTANT)),
   );
 
-/** Entries of several transactions may share a millisecond, but not so many. */
+/** More entries than can share a millisecond, even of several transactions. */
 const OF_ONE_INSTANT = 512n;
 
-/** The entries of a transaction that was stamped so; none where the stamps are not in order. */
+/** The entries of a transaction with this stamp; empty if the stamps are out of order. */
 export async function entriesOfTransaction(
   sql: Sql,
   organizationId: string,

@@ -1,4 +1,4 @@
-// The verification of the ledger as operators read it: what it found, and what the whole of it adds up to.
+// The ledger's verification for operators: its findings, and the totals of the whole ledger.
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { AuditReportJson } from "../api/shapes/records.ts";
 import type { z } from "zod";
@@ -23,8 +23,8 @@ type Report = z.output<typeof platformShapes.ledgerReport>;
 const LATE_SHOWN = 100;
 
 /**
- * Verifies the whole ledger, which takes as long as the ledger is large. The sums are read after it, so they may be of a
- * later moment.
+ * Verifies the whole ledger, which takes time in proportion to its size. The sums are read afterwards, so
+ * they may be from a later moment.
  */
 export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts): Promise<Report> {
   const startedAtMs = clock.nowMs();
@@ -37,14 +37,14 @@ export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts
     .select((eb) => exactTotal(eb.ref("amount")).as("sum"));
   const names = await organizationNames(
     sql,
-    report.violations.flatMap(({ org }) => org ?? []),
+    [...report.violations, ...report.accepted].flatMap(({ org }) => org ?? []),
   );
+  const named = (violations: AuditReportJson["violations"]): Report["violations"] =>
+    violations.map((one) => ({ ...one, org_name: one.org === null ? null : (names.get(one.org) ?? null) }));
   return {
     ...report,
-    violations: report.violations.map((violation) => ({
-      ...violation,
-      org_name: violation.org === null ? null : (names.get(violation.org) ?? null),
-    })),
+    violations: named(report.violations),
+    accepted: named(report.accepted),
     ...(await lateHolds(sql, startedAtMs)),
     started_at: printTime(startedAtMs),
     ms: Math.round(performance.now() - began),
@@ -54,7 +54,7 @@ export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts
   };
 }
 
-/** Holds whose deadline has passed, the latest first; at most so many, with their count. */
+/** Holds past their deadline, the latest first; a limited number of them, with the total count. */
 async function lateHolds(
   sql: Sql,
   nowMs: number,

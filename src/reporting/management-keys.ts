@@ -30,7 +30,7 @@ const keys = from
 export const managementKeyRows = async (on: KeyPorts): Promise<Key[]> =>
   printed(on, await rowsOf(on.sql, keys.orderBy("created_at", "desc").orderBy("id")));
 
-/** Throws `OperatorRefusal` where there is none of this id. */
+/** Throws `OperatorRefusal` if there is none with this id. */
 export async function managementKeyRow(on: KeyPorts, id: string): Promise<Key> {
   const [key] = await printed(on, await rowsOf(on.sql, keys.where("id", "=", id)));
   if (key === undefined) throw unknownRecord("management_key", id, "key");

@@ -1,4 +1,5 @@
-// Who used a model is read key by key, not by walking through all hours that there ever were; and sums are whose they are.
+// The users of a model are read key by key, without scanning all hours; and each organization gets its own
+// sums.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate } from "../store/migrate.ts";

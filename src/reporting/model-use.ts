@@ -1,5 +1,5 @@
-// Which organizations used a model in the last thirty days: whom a change of its price concerns. From the hourly roll-ups,
-// which know models and no routes: docs/decisions/0044-a-catalogue-that-proposes.md.
+// The organizations that used a model in the last thirty days: those affected by a price change. From the
+// hourly roll-ups, which record models but not routes: docs/decisions/0044-a-catalogue-that-proposes.md.
 import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type { modelUseSchema } from "../api/shapes/price.ts";
@@ -16,10 +16,10 @@ const NAMED_MAX = 20;
 
 export type ModelUse = z.output<typeof modelUseSchema>;
 
-/** Requests, charges and organizations of the last 720 hours, counted from whole hours. */
+/** Requests, charges and organizations of the last 720 hours, in whole hours. */
 export async function modelUse({ sql, clock }: { sql: Sql; clock: Clock }, model: string): Promise<ModelUse> {
   const first = Math.floor(clock.nowMs() / HOUR_MS) - HOURS;
-  // Key by key: the hours of a key's model lie side by side. A CROSS JOIN keeps this order in SQLite.
+  // Key by key: the hours of one key and model are adjacent. A CROSS JOIN keeps this order in SQLite.
   const used = from
     .selectFrom("api_key")
     .crossJoin("usage_hour")

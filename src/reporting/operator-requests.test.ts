@@ -1,4 +1,5 @@
-// Pages of all organizations' requests: every row once, whatever is looked for, and never more rows walked than a page may.
+// Pages of all organizations' requests: every row once, whatever the filter, and never more rows examined
+// than a page may.
 import { Database } from "bun:sqlite";
 import { beforeAll, expect, test } from "bun:test";
 import { migrate } from "../store/migrate.ts";

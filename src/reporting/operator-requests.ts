@@ -1,5 +1,6 @@
-// Requests of all organizations, newest first, for operators. No index leads through all of them by time, and there is none to
-// be on a table that requests write: a page looks at a span of time that holds few enough, and says how far it came.
+// Requests of all organizations, newest first, for operators. No index orders all of them by time, and a
+// table that requests write must not get one: a page examines a span of time with few enough rows, and says
+// how far it got.
 import type { z } from "zod";
 import type * as shapes from "../api/shapes/operator-requests.ts";
 import { PAGE_ROWS } from "../domain/page-rows.ts";
@@ -25,14 +26,14 @@ type Query = Omit<z.output<typeof shapes.operatorRequestsQuery>, "find">;
 type Found = z.output<typeof shapes.operatorRequests>;
 type Ports = Pick<ActivityPorts, "sql" | "clock" | "labels" | "flushRequestLog">;
 
-/** Requests, and as many of the request log, that a page looks at, whatever it looks for. */
+/** The number of requests, and as many request log rows, that a page examines, whatever the filter. */
 const LOOKED_AT = 5_000;
-/** Where the search for the span begins, and by how much it becomes longer or shorter. */
+/** The initial length of the span, and the factor by which it grows or shrinks. */
 const FIRST_SPAN_MS = 60_000;
 const STEP = 4;
 const ID_LENGTH = "req_".length + 32;
 
-/** One page. Where it is not full and more may follow, `searched_to` says how far back it looked. */
+/** One page. If it is not full but more may follow, `searched_to` says how far back it searched. */
 export async function requestsOfAll(
   on: Ports,
   { org, ...query }: Query,
@@ -55,7 +56,7 @@ export async function requestsOfAll(
   return { data, next_cursor, searched_to: printTime(spanMs) };
 }
 
-/** Where the page's span begins: as early as it may, with as few requests in it as a page looks at. */
+/** The start of the page's span: as early as allowed, with no more requests than a page examines. */
 async function spanOf(on: Ports, filter: Filter, lookedAt: number): Promise<number> {
   const cursor = requestCursor(filter.query.cursor);
   const untilMs = cursor === undefined ? (filter.window.toMs ?? on.clock.nowMs()) : timeOfRequest(cursor);
@@ -74,7 +75,7 @@ async function spanOf(on: Ports, filter: Filter, lookedAt: number): Promise<numb
   return untilMs - span;
 }
 
-/** Whether either source has more rows than that, of whatever kind they are. */
+/** True if either source has more rows than that, unfiltered. */
 async function isLonger(
   { sql }: Ports,
   { organizationId, query, window }: Filter,

@@ -1,9 +1,9 @@
-// What organizations are called, for rows that only know their ids: of those that are asked for, however many there are.
+// Names of organizations, for rows that only have ids: reads only the requested ones.
 import { printTime } from "../domain/print.ts";
 import { from, rowOf, rowsOf } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
 
-/** By id; one that there is not is not in it. */
+/** By id; unknown ids have no entry. */
 export async function organizationNames(
   sql: Sql,
   ids: readonly string[],
@@ -16,7 +16,7 @@ export async function organizationNames(
   return names;
 }
 
-/** The id of the one that was made first; null while there is none. */
+/** The id of the organization created first; null while there is none. */
 export async function firstOrganization(sql: Sql): Promise<string | null> {
   const query = from
     .selectFrom("organization")
@@ -27,7 +27,7 @@ export async function firstOrganization(sql: Sql): Promise<string | null> {
   return (await rowOf(sql, query))?.org_id ?? null;
 }
 
-/** Null where there is none of this id. */
+/** Null if there is none with this id. */
 export async function organizationNamed(
   sql: Sql,
   id: string,

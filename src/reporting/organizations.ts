@@ -28,8 +28,8 @@ interface OrganizationsPorts {
 const DAY_HOURS = 24;
 
 /**
- * In the order of their ids; `search` is a part of the name, or an id. Spend is that of 30 days. Throws `Refusal` for a
- * foreign cursor.
+ * Ordered by id; `search` is a part of the name, or an id. Spend covers 30 days. Throws `Refusal` for a
+ * cursor that no page returned.
  */
 export async function organizationsPage(
   on: OrganizationsPorts,
@@ -54,7 +54,7 @@ export async function organizationsPage(
   return { data: page, next_cursor: data.length > limit ? (page.at(-1)?.id ?? null) : null };
 }
 
-/** Throws `OperatorRefusal` where there is none of this id. */
+/** Throws `OperatorRefusal` if there is none with this id. */
 export async function organizationRow(on: OrganizationsPorts, id: string): Promise<Organization> {
   const query = organizations(on).where("organization.org_id", "=", id);
   const [row] = await printed(on, await rowsOf(on.sql, query));
@@ -62,7 +62,10 @@ export async function organizationRow(on: OrganizationsPorts, id: string): Promi
   return row;
 }
 
-/** Ids of those whose name another one has, too, whatever the case of its letters: nobody tells them apart by it. */
+/**
+ * Returns the ids of organizations that share their name with another one. The store compares names without surrounding blanks and
+ * without case, SQLite only that of ASCII letters; `calledLike` (domain/visible-text.ts) finds more names alike.
+ */
 export async function namesakes({ sql }: Pick<OrganizationsPorts, "sql">): Promise<string[]> {
   const folded = fragment<string>`lower(trim(name))`;
   const shared = from
@@ -116,7 +119,7 @@ const organizations = ({ sql, clock }: Pick<OrganizationsPorts, "sql" | "clock">
       eb
         .selectFrom("entitlement")
         .whereRef("entitlement.org_id", "=", "organization.org_id")
-        // Written out: the index of these rows is a partial one.
+        // A literal, because the index of these rows is partial.
         .where("state", "=", fragment.lit("requested"))
         .select((eb) => eb.fn.countAll<bigint>().as("asked"))
         .$asScalar()

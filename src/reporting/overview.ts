@@ -1,4 +1,4 @@
-// The first page: what is left, how fast it goes, what happened, what needs attention.
+// The overview: what is left, how fast it goes, what happened, what needs attention.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type * as overviewShapes from "../api/shapes/overview.ts";
 import type { z } from "zod";
@@ -35,11 +35,11 @@ export interface OverviewPorts extends AttentionPorts {
   flushRequestLog(): Promise<void>;
 }
 
-/** A model that was used in them is one that the organization uses. */
+/** A model used within this many days counts as used by the organization. */
 const USED_DAYS = 30;
 const TOP = 5;
 
-/** Throws `OperatorRefusal` where there is no such organization. */
+/** Throws `OperatorRefusal` if there is no such organization. */
 export async function overviewOf(
   on: OverviewPorts,
   organizationId: string,
@@ -104,7 +104,7 @@ export async function overviewOf(
   };
 }
 
-/** Counts and times of the window's requests; the percentiles are of those that delivered something. */
+/** Counts and times of the window's requests; the percentiles cover those that delivered something. */
 async function requestsOf(
   sql: Sql,
   organizationId: string,
@@ -147,7 +147,7 @@ async function requestsOf(
   };
 }
 
-/** Those of models that were used. */
+/** The routes of used models. */
 const routesOf = (on: OverviewPorts, used: ReadonlySet<string>): Overview["routes"] =>
   on
     .listedRoutes()

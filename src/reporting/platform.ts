@@ -1,4 +1,4 @@
-// The platform: how this process and its store are doing.
+// The platform: the state of this process and its store.
 import { DAY_MS } from "../domain/durations.ts";
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
@@ -18,7 +18,7 @@ export interface PlatformPorts extends Pick<StoreHealthPorts, "lastBackup"> {
   version: string;
   store: "sqlite" | "postgresql";
   startedAtMs: number;
-  /** Whether the configuration's file was changed or taken away since the start; null where there was none. */
+  /** Whether the configuration file was changed or removed since the start; null if there was none. */
   configurationChanged(): boolean | null;
   streamsOpen(): number;
   forgotten(): number;
@@ -27,7 +27,7 @@ export interface PlatformPorts extends Pick<StoreHealthPorts, "lastBackup"> {
   failedJobs(): ReadonlyMap<string, number>;
 }
 
-/** This process, the store that it shares, and what was lost within a day to processes that ended. */
+/** This process, the store that it shares, and what processes that ended lost within a day. */
 export async function platformHealth(on: PlatformPorts): Promise<z.output<typeof platformShapes.health>> {
   const open = from
     .selectFrom("request")
@@ -39,7 +39,7 @@ export async function platformHealth(on: PlatformPorts): Promise<z.output<typeof
   const { holds, oldest } = await theRow(on.sql, open);
   const lost = from
     .selectFrom("request")
-    // By organization: the table is kept in their order, and a range of ids is one of each.
+    // By organization: the table is in their order, and a range of ids is one range in each.
     .where("org_id", "in", from.selectFrom("organization").select("org_id"))
     .where("request_id", ">=", sinceRequest(on.clock.nowMs() - DAY_MS))
     .where("error_code", "=", OWNER_LOST)
@@ -78,7 +78,7 @@ export async function platformHealth(on: PlatformPorts): Promise<z.output<typeof
   };
 }
 
-/** How late a timer of no delay fires: what work in the loop adds to every request. */
+/** How late a zero-delay timer fires: the delay that work in the event loop adds to every request. */
 async function loopDelayMs(): Promise<number> {
   const began = performance.now();
   await new Promise((resolve) => setTimeout(resolve, 0));

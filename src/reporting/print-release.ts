@@ -20,7 +20,7 @@ export const printRelease = (release: Release, state: RouteState): ReleaseJson =
   expires_at: printTime(release.expiresAtMs),
 });
 
-/** However much is left of its release. */
+/** Works however much is left of its release. */
 export const printRoute = (listed: ListedRoute): RouteJson => ({
   route: listed.route,
   model: listed.names?.model ?? null,

@@ -1,4 +1,4 @@
-// The providers of the configuration: how they answer, what failed, what the platform paid; probed on request, and their
+// The configured providers: their responses, failures and the platform's cost; probes on request, and
 // breakers, which an operator opens by hand.
 import { DAY_MS } from "../domain/durations.ts";
 import { type Compilable, sql as fragment } from "kysely";
@@ -27,7 +27,7 @@ interface ConfiguredProvider {
   kind: string;
   baseUrl: string | null;
   hasSecret: boolean;
-  /** Whether there is anything to probe. */
+  /** True if it can be probed. */
   probed: boolean;
 }
 
@@ -44,14 +44,14 @@ export interface ProvidersPorts {
 
 const ATTEMPTS_READ = 20_000;
 
-/** Throws `OperatorRefusal` where the configuration has no provider of this name. */
+/** Throws `OperatorRefusal` if no configured provider has this name. */
 export function configured(on: Pick<ProvidersPorts, "providers">, name: string): ConfiguredProvider {
   const found = on.providers.find((provider) => provider.name === name);
   if (found === undefined) throw unknownRecord("provider", name, "provider");
   return found;
 }
 
-/** As `providerRows`. Throws `OperatorRefusal` where there is no such provider. */
+/** As `providerRows`. Throws `OperatorRefusal` if there is no such provider. */
 export async function providerRow(on: ProvidersPorts, name: string): Promise<Provider> {
   const row = (await providerRows(on)).find((provider) => provider.name === name);
   if (row === undefined) throw unknownRecord("provider", name, "provider");
@@ -59,7 +59,8 @@ export async function providerRow(on: ProvidersPorts, name: string): Promise<Pro
 }
 
 /**
- * All of the configuration, in its order: routes, errors and doubts of their answers, variance, and who has a breaker open.
+ * All configured providers, in order: routes, errors and doubts of their responses, variance, and open
+ * breakers.
  */
 export async function providerRows(on: ProvidersPorts): Promise<Provider[]> {
   const { errors, doubts } = await lapsesOf(on);
@@ -74,7 +75,7 @@ export async function providerRows(on: ProvidersPorts): Promise<Provider[]> {
   }));
 }
 
-/** What an operator did or may do by hand. */
+/** What an operator has done or may do by hand. */
 function handOf(
   { health, breakers }: ProvidersPorts,
   { name, probed }: ConfiguredProvider,
@@ -99,7 +100,7 @@ function handOf(
   };
 }
 
-/** Name of the provider → what → attempts. */
+/** Provider name → error class or doubt → attempts. */
 type ByProvider = Map<string, Map<string, number>>;
 
 interface Seen {
@@ -134,7 +135,10 @@ const printProvider = (
   variance_usd: formatUsd(nanoUsd(variance.get(name) ?? 0n)),
 });
 
-/** Attempts of a day that failed, by provider and class, and those whose provider was not believed, by reason. */
+/**
+ * A day's failed attempts, by provider and class, and those whose figures were not accepted unchanged, by
+ * reason.
+ */
 async function lapsesOf({ sql, clock }: ProvidersPorts): Promise<Pick<Seen, "errors" | "doubts">> {
   const query = from
     .selectFrom("request")
@@ -154,7 +158,7 @@ async function lapsesOf({ sql, clock }: ProvidersPorts): Promise<Pick<Seen, "err
   const errors: ByProvider = new Map();
   const doubts: ByProvider = new Map();
   for (const row of rows) {
-    // A record that is damaged is the audit's to tell of; the others are counted.
+    // The audit reports damaged records; the others are counted.
     for (const attempt of attemptsIn(row.attempts) ?? []) {
       if (attempt.errorClass !== null) count(errors, attempt.provider, attempt.errorClass);
       for (const doubt of attempt.doubts ?? []) count(doubts, attempt.provider, doubt);
@@ -168,7 +172,7 @@ function count(counts: ByProvider, provider: string, what: string): void {
   counts.set(provider, known.set(what, (known.get(what) ?? 0) + 1));
 }
 
-/** A figure of the window's requests, added up by whose releases served them. */
+/** A figure of the window's requests, summed by the provider whose release served them. */
 async function byProvider(
   on: ProvidersPorts,
   sinceMs: number,
@@ -182,7 +186,7 @@ async function byProvider(
   return sums;
 }
 
-/** By organization: the table is kept in their order, and a range of ids is one of each. */
+/** By organization: the table is in their order, and a range of ids is one range in each. */
 const organizations = from.selectFrom("organization").select("org_id");
 const requestsByRelease = from
   .selectFrom("request")

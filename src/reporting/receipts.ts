@@ -5,7 +5,7 @@ import { notFound } from "../domain/unknown-record.ts";
 import { type ReceiptPorts, signedReceiptOf } from "../gateway/signed-receipt.ts";
 import { readRequest } from "../registry/requests.ts";
 
-/** Throws when there is no such request of this organization, or while it runs. */
+/** Throws if this organization has no such request, or while it is running. */
 export async function receiptOfRequest(
   on: ReceiptPorts,
   organizationId: string,

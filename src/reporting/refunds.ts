@@ -1,5 +1,5 @@
-// What of a request's charge was given back later. Its record, its receipt and the usage keep the charge: a refund is an entry of
-// its own, so that neither is ever changed.
+// Later refunds of a request's charge. Its record, its receipt and the usage keep the charge: a refund is a
+// separate entry, so that none of them ever changes.
 import { type NanoUsd, sumUsd } from "../domain/money.ts";
 import { from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
@@ -7,7 +7,7 @@ import type { Tables } from "../store/tables.ts";
 
 export type Refund = Pick<Tables["reversal"], "at" | "amount" | "txn">;
 
-/** In their order. */
+/** In order. */
 export const refundsOf = (sql: Sql, organizationId: string, requestId: string): Promise<Refund[]> =>
   rowsOf(
     sql,
@@ -18,6 +18,6 @@ export const refundsOf = (sql: Sql, organizationId: string, requestId: string): 
       .orderBy("txn"),
   );
 
-/** Of all of them, in nano-USD. */
+/** Their sum, in nano-USD. */
 export const refundedOf = async (sql: Sql, organizationId: string, requestId: string): Promise<NanoUsd> =>
   sumUsd((await refundsOf(sql, organizationId, requestId)).map(({ amount }) => amount));

@@ -1,5 +1,5 @@
-// Why requests were turned away, counted by cause: the code, with the model or the key that it is about, how that stands now,
-// and what mends it.
+// Why requests were refused, counted by cause: the code, with the model or key concerned, the current state,
+// and the remedy.
 import type { z } from "zod";
 import { sql as fragment } from "kysely";
 import type * as overviewShapes from "../api/shapes/overview.ts";
@@ -26,18 +26,18 @@ export interface CausesPorts {
   listedRoutes(): ListedRoute[];
 }
 
-/** More are counted in the sum alone. */
+/** Further causes are counted only in the sum. */
 const CAUSES_MAX = 12;
 
 interface Wanted {
   window: Window;
-  /** Whether models are open to this organization that ask for a purchase. */
+  /** Whether models that require a purchase are open to this organization. */
   paid: boolean;
-  /** Of this key alone. */
+  /** Only this key. */
   key?: string;
 }
 
-/** What the request log has of refusals in a window, of all keys or of one. */
+/** The request log's refusals in a window, of all keys or of one. */
 export const refusedIn = (organizationId: string, { fromMs, toMs }: Window, key: string | undefined) =>
   from
     .selectFrom("journal")
@@ -99,7 +99,7 @@ export async function refusalCauses(
       return {
         code,
         model,
-        // Of requests that were counted together the key is not known.
+        // For requests counted together the key is unknown.
         key: keyId === null || keyId === "" ? null : { id: keyId, name: name ?? keyId },
         requests: Number(exact(counted)),
         last_at: printTime(latest),
@@ -111,7 +111,7 @@ export async function refusalCauses(
 
 type Remedy = Pick<Cause, "cause" | "next" | "instead">;
 
-/** Whoever looks at a sum has no `param` before them: each request has. */
+/** A sum has no `param`, only the single requests do. */
 const inWords = (next: string | null): string | null =>
   next !== null && /\bparam\b/.test(next) ? "look at the requests: each names the field" : next;
 
@@ -142,8 +142,8 @@ function remedyOf(
 }
 
 /**
- * A standard model that this organization may call right now and that takes whatever the other one took: of several the one
- * whose price is nearest.
+ * A standard model that this organization may call right now and that accepts everything the other one
+ * accepts; of several, the one with the nearest price.
  */
 export function instead(closed: Release, standings: readonly RouteStanding[], paid: boolean): Release | null {
   const [nearest] = standings
@@ -166,6 +166,6 @@ function takesWhat(closed: Release, release: Release): boolean {
   );
 }
 
-/** For an order alone, where a float is enough. */
+/** Only for sorting, for which a float is precise enough. */
 const apart = ({ price: a }: Release, { price: b }: Release): number =>
   Math.abs(Number(a.input + a.output) - Number(b.input + b.output));

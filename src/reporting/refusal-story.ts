@@ -1,4 +1,4 @@
-// What stood in the way of a request that was refused: which requests held credits at that moment, and when it works again.
+// What blocked a refused request: the requests that held credits at that moment, and when it will work again.
 import type * as activityShapes from "../api/shapes/activity.ts";
 import type { z } from "zod";
 import { addUsd, formatUsd, ZERO_USD } from "../domain/money.ts";
@@ -13,14 +13,17 @@ import { sinceRequest } from "./request-time.ts";
 
 type Story = NonNullable<z.output<typeof activityShapes.activityDetail>["refusal"]>;
 
-/** Refusals that end when running requests do. */
+/** Refusals that are lifted when running requests end. */
 const OVER_RUNNING = new Set(["insufficient_credits", "key_spend_limit_reached", "rate_limit_exceeded"]);
-/** Nothing runs longer by default; what does is left out, so that a busy organization's day is not walked through. */
+/**
+ * The default maximum duration of a request; longer ones are left out, so that a busy organization's day is
+ * not scanned.
+ */
 const LOOKED_BACK_MS = 15 * 60_000;
 const COUNTED = 200;
 const SHOWN = 10;
 
-/** `row` as the page has it, `logged` as it is stored; null for a replay. */
+/** `row` as shown on the page, `logged` as stored; null for a replay. */
 export async function refusalStory(
   { sql, labels }: { sql: Sql; labels: LabelBook },
   logged: Tables["journal"],
@@ -71,7 +74,7 @@ function runningThen(
   return rowsOf(sql, query);
 }
 
-/** A month's limit names its end; a rate says how long to wait. */
+/** A month's limit states its end; a rate limit states how long to wait. */
 function againAt({ details }: ActivityRow, atMs: number): string | null {
   const { resets_at: resets, retry_after_ms: wait } = details ?? {};
   if (typeof resets === "string" && !Number.isNaN(Date.parse(resets))) return resets;

@@ -1,5 +1,5 @@
-// What the readers of this room take, put together once: endpoints hand it to whichever of them answers. What changes
-// anything is not in it.
+// The ports of this room's readers, built once: each endpoint passes them to the reader it calls. Nothing in
+// them changes anything.
 import type { Ledger } from "../ledger/ledger.ts";
 import type { People } from "../people/people.ts";
 import type { Publisher } from "../releases/publish.ts";
@@ -17,13 +17,13 @@ interface ReportsPorts
   ledger: Pick<Ledger, "balance" | "pulse" | "read" | "ready">;
   people: Pick<People, "memberCounts" | "persons">;
   publisher: Pick<Publisher, "publicKeys" | "standings" | "listed" | "lost" | "trustedKeys" | "verify">;
-  /** So that a reader sees the refusal that they just met. */
+  /** So that readers see a refusal that they have just received. */
   flushRequestLog(): Promise<void>;
 }
 
 export type Reports = ReturnType<typeof createReports>;
 
-/** What every reader stands on, with the book of labels that they share. */
+/** The ports of every reader, with their shared cache of labels. */
 export const createReports = (ports: ReportsPorts) => ({
   ...ports,
   labels: new LabelBook(ports.sql, ports.ledger),

@@ -1,5 +1,6 @@
-// Which entries of the ledger a request has, and which requests an entry stands for. Rows of both name the transaction that
-// wrote them; entries are found by their time, requests by their ids, which begin with theirs: no index is kept for it.
+// The ledger entries of a request, and the requests in an entry. Rows of both name the transaction that wrote
+// them; entries are found by their time, requests by their ids, which begin with theirs, so no index is
+// needed.
 import type * as shapes from "../api/shapes/evidence.ts";
 import type { z } from "zod";
 import { addUsd, formatUsd, type NanoUsd, subUsd, ZERO_USD } from "../domain/money.ts";
@@ -42,7 +43,10 @@ const COLUMNS = [
 type Moved = Pick<Tables["request"], (typeof COLUMNS)[number]>;
 type Transaction = "opened_txn" | "lowered_txn" | "closed_txn";
 
-/** What a request moved by an entry of each kind, and in which of its transactions (I6 of money.md §5). */
+/**
+ * The amount that a request moves in an entry of each kind, and in which of its transactions (I6 of money.md
+ * §5).
+ */
 const MOVED: Partial<Record<string, { txn: Transaction; amount: (row: Moved) => NanoUsd }>> = {
   hold: { txn: "opened_txn", amount: ({ hold, lowered }) => addUsd(hold, lowered) },
   lower: { txn: "lowered_txn", amount: ({ lowered }) => lowered },
@@ -55,7 +59,7 @@ const MOVED: Partial<Record<string, { txn: Transaction; amount: (row: Moved) => 
   variance: { txn: "closed_txn", amount: ({ variance }) => variance },
 };
 
-/** Whether requests make entries of this kind. */
+/** True if requests make entries of this kind. */
 export const isOfRequests = (kind: string): boolean => Object.hasOwn(MOVED, kind);
 
 const movedBy = (entry: StoredEntry, row: Moved): NanoUsd => {
@@ -63,7 +67,7 @@ const movedBy = (entry: StoredEntry, row: Moved): NanoUsd => {
   return moved === undefined || row[moved.txn] !== entry.txn ? ZERO_USD : moved.amount(row);
 };
 
-/** Every figure of an entry as its hash covers it. */
+/** Every figure of an entry, as covered by its hash. */
 export const entryRecordOf = (row: StoredEntry): EntryRecord => ({
   org: row.org_id,
   slot: Number(row.slot),
@@ -84,14 +88,14 @@ export const entryRecordOf = (row: StoredEntry): EntryRecord => ({
   hash: Buffer.from(row.hash).toString("hex"),
 });
 
-/** An entry is of a whole batch: `amount` is what of it this request moved, in nano-USD. */
+/** An entry covers a whole batch: `amount` is the part that this request moved, in nano-USD. */
 export interface OwnEntry {
   entry: StoredEntry;
   /** This request's part of it. */
   amount: NanoUsd;
 }
 
-/** The entries of one request in their order. Throws when the organization has no such request. */
+/** The entries of one request in order. Throws if the organization has no such request. */
 export async function entriesOfRequest(
   sql: Sql,
   organizationId: string,
@@ -125,18 +129,23 @@ export async function entriesOfRequest(
     .filter(({ amount }) => amount > 0n);
 }
 
-/** Ids are made when a request arrives, a little before it is admitted, by a clock that may be a little ahead. */
+/**
+ * Ids are created when a request arrives, a little before its admission, by a clock that may be slightly
+ * ahead.
+ */
 const AHEAD_MS = 10_000;
-/** Rows that are looked through for the requests of one entry; hardly one is needed beyond as many as it stands for. */
+/**
+ * How many rows are searched for the requests of one entry; it rarely takes more than the entry's own number.
+ */
 const LOOKED_THROUGH = 20_000;
 
 interface Parts {
   rows: { row: Moved; amount: NanoUsd }[];
-  /** All that the entry stands for. */
+  /** True if all requests of the entry were found. */
   complete: boolean;
 }
 
-/** The requests that an entry stands for. */
+/** The requests in an entry. */
 export async function partsOfEntry(sql: Sql, entry: StoredEntry): Promise<Parts> {
   const moved = MOVED[entry.kind];
   if (moved === undefined) return { rows: [], complete: true };
@@ -158,10 +167,13 @@ export async function partsOfEntry(sql: Sql, entry: StoredEntry): Promise<Parts>
   return { rows, complete: rows.length === Number(entry.requests) };
 }
 
-/** Operations of one transaction (money.md §7). */
+/** The most operations in one transaction (money.md §7). */
 const MOST_IN_A_BATCH = 256;
 
-/** Entries of hold, lowering and settlement, then refunds, on one page. Throws when the organization has no such request. */
+/**
+ * Entries of hold, lowering and settlement, then refunds, on one page. Throws if the organization has no such
+ * request.
+ */
 export async function requestEntries(
   { sql }: { sql: Sql },
   organizationId: string,
@@ -181,7 +193,7 @@ export async function requestEntries(
   };
 }
 
-/** Those by which it was given back later, which no receipt of it knows: each refund is an entry, or its part of one. */
+/** The entries of later refunds, which are not on its receipt: each refund is an entry, or a part of one. */
 async function refundEntries(sql: Sql, organizationId: string, requestId: string): Promise<OwnEntry[]> {
   const newest = await newestEntry(sql, organizationId);
   const found = await Promise.all(
@@ -193,7 +205,7 @@ async function refundEntries(sql: Sql, organizationId: string, requestId: string
   return found.flat();
 }
 
-/** One entry, with the requests that it stands for. Throws when the organization's ledger has none of this number. */
+/** One entry, with its requests. Throws if the organization's ledger has none with this number. */
 export async function ledgerEntry(
   { sql, labels }: { sql: Sql; labels: LabelBook },
   organizationId: string,

@@ -1,5 +1,5 @@
-// Request ids begin with their time (UUIDv7), and the request table is kept in their order: a window of time is a range
-// of ids, and a page of the newest requests is one walk along the primary key.
+// Request ids begin with their time (UUIDv7), and the request table is in their order: a window of time is a
+// range of ids, and a page of the newest requests is one walk along the primary key.
 import { type RawBuilder, sql as fragment, type SqlBool } from "kysely";
 import { HOUR_MS } from "../domain/durations.ts";
 import type { Sql } from "../store/sql.ts";
@@ -7,20 +7,20 @@ import type { Sql } from "../store/sql.ts";
 const HEX_DIGITS = 12;
 const MAX_MS = 0xffff_ffff_ffff;
 
-/** Rows of `request` whose credits are held, said so that each store's index of them is used. */
+/** Condition on `request` for rows with held credits, written so that each store uses its index of them. */
 export const stillRuns = ({ dialect }: Pick<Sql, "dialect">): RawBuilder<SqlBool> =>
   dialect === "sqlite" ? fragment`request.state = 'dispatched'` : fragment`request.closed_txn IS NULL`;
 
-/** The smallest id that a request of this instant or later can have. */
+/** The smallest id that a request at or after this instant can have. */
 export const sinceRequest = (ms: number): string =>
   `req_${Math.min(Math.max(0, Math.floor(ms)), MAX_MS)
     .toString(16)
     .padStart(HEX_DIGITS, "0")}`;
 
-/** An id is given when a request arrives, its time is that of its admission: a little later. */
+/** An id is created when a request arrives; its recorded time is that of its admission, a little later. */
 const ADMITTED_WITHIN_MS = HOUR_MS;
 
-/** The ids that requests admitted in this window have, and some of those around it: `from` ≤ id < `to`. */
+/** The ids of requests admitted in this window, and some around it: `from` ≤ id < `to`. */
 export const idsAround = ({
   fromMs,
   toMs,
@@ -32,6 +32,6 @@ export const idsAround = ({
   to: sinceRequest(toMs + ADMITTED_WITHIN_MS),
 });
 
-/** When a request of this id was admitted, by its id alone. */
+/** The time of a request, from its id alone. */
 export const timeOfRequest = (id: string): number =>
   Number.parseInt(id.slice("req_".length, "req_".length + HEX_DIGITS), 16);

@@ -1,5 +1,5 @@
-// One request as the ledger knows it: the receipt (the `gateway` object) with hold, attempts and timings; or what the
-// request log tells of one that held nothing. No content.
+// One request from the ledger: the receipt (the `gateway` object) with hold, attempts and timings; or the
+// request log's entry of one that held nothing. No content.
 import type { HeldNothingJson, RequestJson } from "../api/shapes/requests.ts";
 import { formatUsd, type NanoUsd, usdJsonNumber } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
@@ -20,7 +20,7 @@ import { readRequest } from "../registry/requests.ts";
 export interface RequestPorts {
   ledger: Reader;
   sql: Sql;
-  /** So that a reader finds the refusal that they just met. */
+  /** So that readers find a refusal that they have just received. */
   flushRequestLog(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export const requests = (on: RequestPorts) => ({
   },
 });
 
-/** Throws for a record whose release the ledger does not have. */
+/** Throws for a record whose release is missing from the ledger. */
 export async function requestOf(
   { ledger, sql }: Pick<RequestPorts, "ledger" | "sql">,
   record: RequestRecord,
@@ -79,7 +79,9 @@ const printUsage = (usage: NonNullable<RequestRecord["usage"]>): RequestJson["us
   reasoning_tokens: usage.reasoningTokens,
 });
 
-/** The very object that the answer carried; its one amount is printed from the bigint again, not from a float. */
+/**
+ * The same object that the response carried; its amount is printed from the bigint again, not from a float.
+ */
 function gatewayOf(record: RequestRecord, release: Release): RequestJson["gateway"] {
   const gateway = JSON.parse(printGateway(receiptOfRecord(record, release))) as RequestJson["gateway"];
   if (gateway.cost === undefined) return gateway;

@@ -1,10 +1,14 @@
-// How many links for a new password were made for an account: each has its line in the audit log, whoever made it.
+// Counts the links for a new password created for an account: each has a line in the audit log, whoever
+// created it.
 import { from, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 
-/** Links for the account `personId` made after `afterMs` (milliseconds of the epoch), those that nobody was mailed included. */
+/**
+ * The number of links for the account `personId` created after `afterMs` (milliseconds since the epoch),
+ * including those never mailed.
+ */
 export async function resetLinksSince(sql: Sql, personId: string, afterMs: number): Promise<number> {
-  // By the index of the lines that are of no organization: what operators did.
+  // Uses the index of lines without an organization: actions of operators.
   const query = from
     .selectFrom("audit_log")
     .where("org_id", "is", null)

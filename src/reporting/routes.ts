@@ -1,4 +1,5 @@
-// Routes and releases for operators: how each route stands, what a signed file would change, what was published.
+// Routes and releases for operators: the state of each route, what a signed file would change, what was
+// published.
 import { PUBLISHED_CAPABILITIES } from "../domain/capabilities.ts";
 import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { comparePrices } from "../domain/price-comparison.ts";
@@ -40,14 +41,14 @@ const RECENT_MS = 5 * 60_000;
 const DIGEST = /^[0-9a-f]{64}$/;
 const LIVE_MS = 60_000;
 
-/** Throws `OperatorRefusal` where there is none of this name. */
+/** Throws `OperatorRefusal` if there is none with this name. */
 export async function routeRow(on: RoutesPorts, route: string): Promise<RouteRow> {
   const row = (await routeRows(on, route))[0];
   if (row === undefined) throw unknownRecord("route", route, "route");
   return row;
 }
 
-/** What a signed file would change. Throws `OperatorRefusal` for one that is not to be published. */
+/** What a signed file would change. Throws `OperatorRefusal` if it cannot be published. */
 export async function previewRelease(on: RoutesPorts, jws: string): Promise<Verified> {
   const outcome = await on.publisher.verify(jws.trim());
   if (outcome.kind === "refused")
@@ -63,7 +64,7 @@ export async function previewRelease(on: RoutesPorts, jws: string): Promise<Veri
   };
 }
 
-/** Releases in the order of their publication, the newest first. */
+/** Releases by time of publication, newest first. */
 export async function releasesPage(
   on: RoutesPorts,
   { route, cursor, limit = PAGE_ROWS }: z.output<typeof releasesShapes.releasesQuery>,
@@ -74,7 +75,7 @@ export async function releasesPage(
     .where((eb) =>
       eb.and([
         ...when(route, (name) => eb("route", "=", name)),
-        // Of the releases of one instant the higher version is the newer one; the digest tells the rest apart.
+        // Of releases with the same time, the higher version is newer; the digest orders the rest.
         ...when(cursor, (last) =>
           eb(
             eb.refTuple("published_at", "version", "digest"),
@@ -115,7 +116,7 @@ type PublishedBy = z.output<typeof releasesShapes.releaseHistory>["data"][number
 
 type Published = Pick<Tables["route_release"], "route" | "published_at">;
 
-/** Who published it, by the line it left in the audit log at the same instant. */
+/** Who published each, from the audit line of the same instant. */
 async function publishersOf(
   { sql, people }: RoutesPorts,
   rows: readonly Published[],
@@ -137,7 +138,7 @@ async function publishersOf(
   };
 }
 
-/** How each route stands, or the one of this name. */
+/** The state of each route, or only of the named one. */
 export async function routeRows(on: RoutesPorts, only?: string): Promise<RouteRow[]> {
   const stored = new Map((await allRoutes(on.ledger)).map((row) => [row.route, row]));
   const recent = await recentOf(on);
@@ -168,7 +169,7 @@ const lostRow = (lost: LostRoute): RouteRow => ({
   recent: UNASKED,
 });
 
-/** What requests of the last five minutes saw of each release. */
+/** The requests of the last five minutes, by release. */
 async function recentOf({ sql, clock }: RoutesPorts): Promise<Map<string, RouteRow["recent"]>> {
   const query = from
     .selectFrom("request")
@@ -196,7 +197,7 @@ async function recentOf({ sql, clock }: RoutesPorts): Promise<Map<string, RouteR
 }
 
 type Field = [string, (release: Release) => string | null];
-/** What a caller would notice beside the prices. */
+/** What a caller would notice besides the prices. */
 const FIELDS: Field[] = [
   ["model", ({ model }) => model],
   ["provider", ({ provider }) => provider],

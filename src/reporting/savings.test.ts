@@ -1,4 +1,4 @@
-// Tokens at another model's price: the sum of what each request would cost there, and no less than its minimum.
+// Tokens at another model's price: the sum of what each request would cost there, and at least its minimum.
 import { expect, test } from "bun:test";
 import { formatUsd } from "../domain/money.ts";
 import { exactPrice } from "../domain/price.ts";

@@ -1,5 +1,6 @@
-// What was saved, and what it would have cost elsewhere: repeats by what the repeated request cost, tokens by the prices that
-// are published now. A comparison, no bill: a request that is priced by the length of its prompt is taken for one of mean length.
+// Savings by replays, and the cost elsewhere: repeats at the cost of the repeated request, tokens at the
+// prices published now. A comparison, not a bill: a request priced by prompt length is assumed to have the
+// mean length.
 import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type * as savingShapes from "../api/shapes/savings.ts";
@@ -38,8 +39,8 @@ interface Asked {
 }
 
 /**
- * `elsewhere` has models that this organization may call now, the cheapest first. Throws `Refusal` for a window that is
- * none.
+ * `elsewhere` lists models that this organization may call now, the cheapest first. Throws `Refusal` for an
+ * invalid window.
  */
 export async function savingsOf(on: SavingsPorts, organizationId: string, query: Query): Promise<Savings> {
   await on.flushRequestLog();
@@ -83,17 +84,17 @@ const isOpen = (standing: RouteStanding, paid: boolean): boolean =>
   (paid || !standing.release.requiresPaid) &&
   !givesVectors(standing);
 
-/** Sums over many requests, exact. */
+/** Exact sums over many requests. */
 export interface Tokens {
   requests: bigint;
-  /** Cached and written ones are among them. */
+  /** Includes cached and written tokens. */
   input: bigint;
   cached: bigint;
   written: bigint;
   output: bigint;
 }
 
-/** What so many tokens cost at a price, request minimums included. */
+/** The cost of these tokens at a price, request minimums included. */
 export function costElsewhere({ requests, input, cached, written, output }: Tokens, price: Price): NanoUsd {
   const mean = requests === 0n ? 0 : Number(input / requests);
   const { each } = rateCard(price, mean, null);
@@ -133,7 +134,7 @@ async function tokensOf(
   };
 }
 
-/** Rows that tell of equally many repeats are summed together, and multiplied where no number is too large. */
+/** Rows with equal counts of repeats are summed together, and multiplied where no number overflows. */
 async function replaysOf(
   sql: Sql,
   { organizationId, query, window: { fromMs, toMs } }: Asked,

@@ -1,5 +1,5 @@
-// Search across the dashboard's pages: keys by name, id, prefix or last four characters, models, requests by their id, and for
-// operators organizations, all of them bounded. What is pasted of a key is read up to its secret, and no further.
+// Search across the dashboard's pages: keys by name, id, prefix or last four characters, models, requests by
+// id, and organizations for operators, each with a limit. A pasted key is read only up to its secret.
 import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
 import type { z } from "zod";
 import type * as searchShapes from "../api/shapes/search.ts";
@@ -18,7 +18,9 @@ interface SearchPorts {
 }
 
 const OF_EACH = 6;
-/** Before the secret stand the organization's id and the key's, 12 characters each (`registry/secret.ts`). */
+/**
+ * The secret is preceded by the organization's id and the key's, 12 characters each (`registry/secret.ts`).
+ */
 const KEY_TEXT = /^gw_sk_([0-9A-Za-z]{12})([0-9A-Za-z]{0,12})/;
 const REQUEST_ID = /^req_[0-9a-f]{32}$/;
 
@@ -56,7 +58,7 @@ async function organizationsLike(sql: Sql, q: string): Promise<Unnamed[]> {
   }));
 }
 
-/** The live ones first, the newest of each first. */
+/** Live keys first, each group newest first. */
 async function keysLike(sql: Sql, organizationId: string | null, q: string): Promise<Unnamed[]> {
   const query = from
     .selectFrom("api_key")
@@ -86,13 +88,13 @@ async function keysLike(sql: Sql, organizationId: string | null, q: string): Pro
   }));
 }
 
-/** A pause is written as a revocation with a mark, and keeps its key among the live ones. */
+/** A pause is stored as a revocation with a mark; a paused key counts as live. */
 const isLive = (eb: ExpressionBuilder<Tables, "api_key">): Condition =>
   eb.or([eb("revoked_at", "is", null), eb("paused_at", "is not", null)]);
 
 type Condition = Expression<SqlBool>;
 
-/** Where the keys stand that begin so: by the primary key. Null for what begins no key. */
+/** The range of the primary key for keys that begin this way. Null for text that begins no key. */
 function placeOf(eb: ExpressionBuilder<Tables, "api_key">, q: string): Condition | null {
   const [, org, key = ""] = KEY_TEXT.exec(q) ?? [];
   if (org === undefined) return null;
@@ -102,7 +104,7 @@ function placeOf(eb: ExpressionBuilder<Tables, "api_key">, q: string): Condition
   ]);
 }
 
-/** Whichever of the two tables has it: what held something, and what held nothing. */
+/** Searches both tables: requests with a hold and those that held nothing. */
 async function requestsOf(on: SearchPorts, organizationId: string | null, id: string): Promise<Unnamed[]> {
   await on.flushRequestLog();
   const owners =

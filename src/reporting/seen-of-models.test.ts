@@ -1,4 +1,5 @@
-// What requests saw of models is read from the newest of one organization, by one walk along the key, whatever lies beside.
+// What requests showed of models is read from the newest of one organization, in one walk along the primary
+// key, whatever is adjacent.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate } from "../store/migrate.ts";

@@ -1,5 +1,5 @@
-// What an organization's own requests lately saw of each model: how often it answered, how soon. Its own alone: what others
-// meet is nobody's business, and nobody's requests make a model look bad to somebody else.
+// What an organization's own recent requests showed of each model: how often it answered, how soon. Only its
+// own: what others experience is private, and nobody's requests make a model look bad to somebody else.
 import { DAY_MS } from "../domain/durations.ts";
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
 import type { z } from "zod";
@@ -16,10 +16,13 @@ export interface SeenPorts {
 }
 
 const SEEN_MS = 7 * DAY_MS;
-/** One walk along the primary key, from the newest: a page that is open everywhere costs no more with a million requests. */
+/**
+ * The number of requests read, in one walk along the primary key from the newest: a page open everywhere
+ * costs no more with a million requests.
+ */
 const SEEN_AT_MOST = 2000;
 
-/** By model; only those that have answered, or failed to. */
+/** By model; only models that have answered, or failed to. */
 export async function seenOfModels(
   { sql, clock }: SeenPorts,
   organizationId: string,

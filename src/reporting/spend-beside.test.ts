@@ -1,4 +1,4 @@
-// Which hours a window is compared with, and that both sums are of their own hours alone.
+// Which hours a window is compared with, and that each sum covers only its own hours.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { nanoUsd, sumUsd } from "../domain/money.ts";

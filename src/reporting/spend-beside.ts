@@ -1,4 +1,5 @@
-// Spend of a window beside the window before it, in whole hours of the roll-ups: in all, and of the dearest keys or models.
+// The spend of a window compared with the window before it, in whole roll-up hours: in total, and for the
+// most expensive keys or models.
 import { HOUR_MS } from "../domain/durations.ts";
 import { formatUsd, type NanoUsd, sumUsd } from "../domain/money.ts";
 import { percentChange } from "../domain/price-comparison.ts";
@@ -9,7 +10,7 @@ import type { Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
 import { monthOf, type Window } from "./windows.ts";
 
-/** Hours since the epoch; `to` and `beforeTo` are the first ones behind. */
+/** Hours since the epoch; `to` and `beforeTo` are the first hours after each span. */
 export interface Hours {
   from: number;
   to: number;
@@ -18,8 +19,8 @@ export interface Hours {
 }
 
 /**
- * The hours of a window, the running one included, and as many before it; of a month the first ones of the month before,
- * and no more than that had.
+ * The hours of a window, including the running one, and as many before it; for a month, the first hours of
+ * the month before, and no more than it had.
  */
 export function hoursOf({ fromMs, toMs }: Window, byMonth: boolean): Hours {
   const first = Math.floor(fromMs / HOUR_MS);
@@ -29,16 +30,16 @@ export function hoursOf({ fromMs, toMs }: Window, byMonth: boolean): Hours {
   return { from: first, to: behind, beforeFrom, beforeTo: Math.min(first, beforeFrom + length) };
 }
 
-/** Of one key or model, or of all: now, and in the window before it. US dollars as decimal text. */
+/** For one key or model, or for all: now, and in the window before. US dollars as decimal text. */
 export interface SpendBeside {
   requests: number;
   charge_usd: string;
   before_usd: string;
-  /** With a sign, like `+20.0`; null where nothing came before. */
+  /** With a sign, like `+20.0`; null if nothing came before. */
   percent: string | null;
 }
 
-/** What was spent on a model in the window and before it, and since three other hours. */
+/** A model's spend in the window, before it, and since three other hours. */
 export interface ModelSpend {
   model: string;
   requests: number;
@@ -47,11 +48,11 @@ export interface ModelSpend {
   week: NanoUsd;
   today: NanoUsd;
   month: NanoUsd;
-  /** The last one that it was used in. */
+  /** The last hour in which it was used. */
   lastHour: number;
 }
 
-/** All that the overview says of models and of the whole, in one read. */
+/** Everything that the overview shows of models and totals, in one read. */
 export async function spendByModel(
   sql: Sql,
   organizationId: string,
@@ -86,7 +87,7 @@ export async function spendByModel(
   }));
 }
 
-/** The dearest of them first, as `dearestBeside` has keys. */
+/** The most expensive first, as `dearestBeside` does for keys. */
 export const dearestModels = (models: readonly ModelSpend[], most: number): ModelSpend[] =>
   models
     .filter(({ requests }) => requests > 0)
@@ -98,7 +99,9 @@ export const dearestModels = (models: readonly ModelSpend[], most: number): Mode
     )
     .slice(0, most);
 
-/** The dearest of the window, each beside what it was before; what was not used in it is not among them. */
+/**
+ * The most expensive of the window, each with its spend before; anything not used in the window is left out.
+ */
 export async function dearestBeside(
   sql: Sql,
   organizationId: string,
@@ -125,7 +128,7 @@ export async function dearestBeside(
 
 type Column = Parameters<typeof exactTotal>[0];
 const hour = fragment.ref<bigint>("hour");
-/** Literals, so that the same text is the same expression wherever it stands. */
+/** Literals, so that the same text is the same expression wherever it occurs. */
 const between = (first: number, behind: number | null, of: Column): RawBuilder<bigint> =>
   behind === null
     ? fragment`CASE WHEN ${hour} >= ${fragment.lit(first)} THEN ${of} ELSE 0 END`

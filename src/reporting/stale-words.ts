@@ -1,7 +1,7 @@
 // Why a route has no current release, in words.
 import { printMinute } from "../domain/print.ts";
 
-/** `reason`: that of its standing; `expiresAtMs`: of the release that it is known by, if any. */
+/** `reason` is that of its standing; `expiresAtMs` is that of the release that identifies it, if any. */
 export function whyStale(reason: string | null, expiresAtMs: number | null): string {
   if (reason === "expired" && expiresAtMs !== null) return `its release ended on ${printMinute(expiresAtMs)}`;
   if (reason === "unreadable")

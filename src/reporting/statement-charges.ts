@@ -1,5 +1,5 @@
-// Whose charges a month's are, by model and key: added up over the requests themselves, in pieces, along their primary key.
-// Roll-ups count by the hour of admission, a statement by the hour of the entry, so they cannot answer this.
+// A month's charges by model and key: summed over the requests themselves, in pieces, along their primary
+// key. Roll-ups count by the hour of admission, a statement by the time of the entry, so they cannot be used.
 import { DAY_MS } from "../domain/durations.ts";
 import { sql as fragment } from "kysely";
 import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
@@ -9,7 +9,10 @@ import type { Sql } from "../store/sql.ts";
 import { othersTurn, PIECE } from "./ledger-place.ts";
 import { sinceRequest } from "./request-time.ts";
 
-/** How long before the month a request may have begun that ended in it: further back only while something is missing. */
+/**
+ * How long before the month a request that ended in it may have begun: searched further back only while
+ * something is missing.
+ */
 const BANDS_MS = [DAY_MS, 62 * DAY_MS, Number.POSITIVE_INFINITY];
 
 /** What one key spent on one model in the month, by the time of the ledger's entries; `charge` in nano-USD. */
@@ -25,11 +28,11 @@ export interface ChargesAsk {
   fromMs: number;
   /** Not included. */
   toMs: number;
-  /** What the ledger's entries say was charged. */
+  /** The charges according to the ledger's entries. */
   charged: NanoUsd;
 }
 
-/** The largest first. What they lack of `charged` no request accounts for. */
+/** The largest first. Any difference to `charged` is not accounted for by a request. */
 export async function chargesByModelAndKey(sql: Sql, ask: ChargesAsk): Promise<ModelAndKey[]> {
   const found = new Map<string, ModelAndKey>();
   let sum = 0n;
@@ -58,7 +61,7 @@ export async function chargesByModelAndKey(sql: Sql, ask: ChargesAsk): Promise<M
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Requests that began in the band, so many at a time; those that ended in the month count. */
+/** Requests that began in the band, in batches; those that ended in the month count. */
 async function* pieces(
   sql: Sql,
   { organizationId, fromMs, toMs }: ChargesAsk,

@@ -1,5 +1,6 @@
-// The statement of one month. Its sums are those of the ledger's entries between two of them, added up in pieces, so that a
-// month with a million charges holds nobody up; what charges were for is added up over requests and compared with them.
+// The statement of one month. Its sums come from the ledger's entries between two of them, added up in
+// pieces, so that a month with a million charges blocks nobody; the charges by model and key are summed over
+// requests and compared with them.
 import type * as shapes from "../api/shapes/statement.ts";
 import type { z } from "zod";
 import { addUsd, formatUsd, type NanoUsd, nanoUsd, subUsd, ZERO_USD } from "../domain/money.ts";
@@ -30,17 +31,17 @@ export interface StatementPorts {
   labels: LabelBook;
 }
 
-/** Rows of one list; the rest of it is one line. */
+/** The most rows in one list; the rest is one line. */
 const LISTED = 1_000;
-/** A transaction that was stamped in the month may still be on its way for so long. */
+/** How long a transaction stamped in the month may still take to commit. */
 const SETTLED_AFTER_MS = 60_000;
 
-/** What is being made for each organization, the newest last. */
+/** Statements being made, by organization, newest last. */
 const MAKING = new WeakMap<Sql, Map<string, { month: string; made: Promise<Statement> }>>();
 
 /**
- * Of the running month where none is asked for. An organization has one made at a time; whoever asks for the same meanwhile gets
- * that one. Throws when there is no such organization, or the month has not begun.
+ * Default: the current month. One statement per organization is made at a time; concurrent calls for the same
+ * month share it. Throws if there is no such organization, or the month has not begun.
  */
 export function statementOf(
   on: StatementPorts,
@@ -83,7 +84,7 @@ async function statementNow(on: StatementPorts, organizationId: string, month: s
   const sums = await sumsBetween(sql, organizationId, [before, last]);
   const went = sums.charge + sums.chargeback + sums.chargeback_debt;
   const stated = nanoUsd(opening.balance + sums.purchase + sums.grant + sums.refund - went);
-  // Of a month that runs: only what had ended when its last entry was written.
+  // For the current month: only what had ended when its last entry was written.
   const toMs = final || closing.entry === null ? endMs : Math.min(endMs, Number(closing.entry.at) + 1);
   const moved = await movementsOf(sql, organizationId, { fromMs, toMs });
   return {
@@ -127,7 +128,7 @@ interface Stand {
   entry: StoredEntry | null;
 }
 
-/** How things stood after an entry; 0 is before the first. */
+/** The balance after an entry; 0 means before the first. */
 async function standAt(sql: Sql, organizationId: string, version: bigint): Promise<Stand> {
   const entry = version === 0n ? undefined : await entryNumbered(sql, organizationId, version);
   if (entry === undefined)
@@ -137,7 +138,10 @@ async function standAt(sql: Sql, organizationId: string, version: bigint): Promi
   return { balance: subUsd(addUsd(available, held), debt), available, held, debt, entry };
 }
 
-/** Entries say what they leave available and held, not what is owed: that is added up from the first chargeback that left any. */
+/**
+ * Entries record what they leave available and held, but not the debt: that is summed from the first
+ * chargeback that left any.
+ */
 async function debtAt(sql: Sql, organizationId: string, version: bigint): Promise<NanoUsd> {
   const query = from
     .selectFrom("reversal")
@@ -163,7 +167,7 @@ const SUMMED = [
 ] as const;
 type Sums = Record<(typeof SUMMED)[number], NanoUsd>;
 
-/** By kind, of the entries after one up to another. */
+/** By kind, over the entries after one number up to another. */
 async function sumsBetween(
   sql: Sql,
   organizationId: string,
@@ -192,7 +196,7 @@ interface Movement extends Omit<Statement["movements"][number], "amount_usd"> {
   signed: NanoUsd;
 }
 
-/** `all`: what they come to together. */
+/** `all`: their sum. */
 function printMovements(
   moved: readonly Movement[],
   all: NanoUsd,
@@ -232,7 +236,7 @@ async function chargesOf(
   };
 }
 
-/** Credits that came or went back, in their order. */
+/** Credits and chargebacks, in order. */
 async function movementsOf(
   sql: Sql,
   organizationId: string,
@@ -273,10 +277,10 @@ async function movementsOf(
     }));
 }
 
-/** Of each table: those beyond are in no list, and in the sum all the same. */
+/** The limit per table: rows beyond it are in no list, but still in the sum. */
 const MOVEMENTS_READ = 10 * LISTED;
 
-/** What a list leaves out of the sum; null where it leaves out nothing. */
+/** What a list leaves out of the sum; null if nothing. */
 function othersOf(
   rows: number,
   { all, listed }: { all: NanoUsd; listed: readonly NanoUsd[] },

@@ -1,4 +1,4 @@
-// How the store is doing: its schema, how fast it commits, its upkeep, and on PostgreSQL the gateways that share it.
+// The state of the store: its schema, commit times, upkeep, and on PostgreSQL the gateways that share it.
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -15,7 +15,7 @@ type Mine = Pick<
 >;
 
 export interface StoreHealthPorts {
-  /** What `db backup` last wrote from this gateway's directory. */
+  /** The last backup of `db backup` in this gateway's directory. */
   lastBackup: () => Backup | null;
   sql: Sql;
   clock: Clock;
@@ -23,8 +23,8 @@ export interface StoreHealthPorts {
 }
 
 /**
- * Figures of commits are of the last ones, and null before the first; what only one of the two stores has is null or empty
- * at the other.
+ * Commit figures cover the last commits, and are null before the first; whatever only one of the two stores
+ * has is null or empty for the other.
  */
 export async function storeHealth({ sql, clock, ledger, lastBackup }: StoreHealthPorts): Promise<Mine> {
   const { waiting, commits, operationsPerCommit, commitMs, sweptAtMs } = ledger.pulse();
@@ -51,14 +51,14 @@ const backupState = (last: Backup | null, nowMs: number): Health["backup"] => ({
   overdue: isOverdue(last, nowMs),
 });
 
-/** The database answered somewhere between the question and its answer: in the middle, as far as anybody knows. */
+/** The database read its clock somewhere between the query and the response: assumed in the middle. */
 async function clockOffsetMs(sql: Sql): Promise<number> {
   const askedMs = Date.now();
   const [row] = await sql.rows("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now");
   return Math.round((askedMs + Date.now()) / 2 - numberOf(row?.["now"]));
 }
 
-/** Whose lease was neither given back nor taken away. */
+/** Those whose lease was neither returned nor taken away. */
 async function gateways(sql: Sql, clock: Clock): Promise<Health["gateways"]> {
   const query = from
     .selectFrom("instance")
@@ -75,7 +75,7 @@ async function gateways(sql: Sql, clock: Clock): Promise<Health["gateways"]> {
   }));
 }
 
-/** Of the newest migration that ran. */
+/** The version of the newest migration that ran. */
 export async function schemaVersion(sql: Sql): Promise<number> {
   const query = from
     .selectFrom("schema_migration")

@@ -1,5 +1,5 @@
-// What an operator sends along with a question about this gateway: states and figures of a moment. No secret, no name of
-// a person, nothing of customers: settings come from a list of those that may be shown.
+// Data that an operator attaches to a question about this gateway: states and figures of a moment. No
+// secrets, no names of persons, nothing of customers: settings come from an allowlist.
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import { printTime } from "../domain/print.ts";

@@ -1,4 +1,4 @@
-// When a day is called unusual, whose it is said to be, and that little history says nothing.
+// When a day is called unusual, whose it is said to be, and that too little history reports nothing.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { nanoUsd } from "../domain/money.ts";

@@ -1,5 +1,6 @@
-// Whether today is unlike other days, and whose it is (docs/decisions/0057-what-an-overview-dares-to-say.md): from the hourly
-// roll-ups, whole numbers all the way. It says nothing where there is too little to compare with.
+// Whether today is an unusual day, and because of which key or model
+// (docs/decisions/0057-what-an-overview-dares-to-say.md): from the hourly roll-ups, in integers throughout.
+// Reports nothing if there is too little to compare with.
 import { DAY_MS } from "../domain/durations.ts";
 import { formatUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
 import { sql as fragment } from "kysely";
@@ -16,19 +17,19 @@ import { dayOf } from "./windows.ts";
 type UnusualDay = NonNullable<z.output<typeof overviewShapes.overview>["unusual"]>;
 
 const HOURS = 24;
-/** Days before today that are looked at. */
+/** The number of days before today that are examined. */
 const HISTORY_DAYS = 28;
-/** Of which so many were used at all: fewer make no habit. */
+/** At least this many of them must have had usage: fewer make no habit. */
 const USED_DAYS_MIN = 7;
 const TIMES_MIN = 3n;
-/** Ten cents: what is less is not worth a look, however many times it is. */
+/** Ten cents: a smaller excess is not worth a look, whatever the ratio. */
 const EXCESS_MIN = nanoUsd(100_000_000n);
-/** Of today's spend, that a key or a model is named for. */
+/** The percentage of today's spend from which a key or a model is named. */
 const NAMED_FROM_PERCENT = 50;
 
 /**
- * Null for a day like others. A usual day is the median of those of the last 28 that spent anything; today, though it is not
- * over, is unlike them at three times that, and at ten cents more. `days`: the spend of each of them.
+ * Null for a usual day. A usual day is the median of those of the last 28 with any spend; today, though not
+ * over, is unusual at three times that and ten cents more. `days`: the spend of each day.
  */
 export function unlike(
   days: readonly NanoUsd[],
@@ -42,7 +43,7 @@ export function unlike(
   return { usual_usd: formatUsd(usual), times: `${tenths / 10n}.${tenths % 10n}` };
 }
 
-/** Null for a day like others. A key or a model is named where half of the day's spend or more is its own. */
+/** Null for a usual day. A key or a model is named if it accounts for at least half of the day's spend. */
 export async function unusualDayOf(
   on: { sql: Sql; labels: LabelBook },
   organizationId: string,

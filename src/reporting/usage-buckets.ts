@@ -1,4 +1,4 @@
-// Windows cut into buckets: whole hours up to a week, whole days beyond, UTC; at most 400, the newest.
+// Divides windows into buckets: whole hours up to a week, whole days beyond, UTC; at most 400, the newest.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { type RawBuilder, sql as fragment } from "kysely";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
@@ -7,11 +7,11 @@ import { type AskedWindow, dayOf, type Window, windowOf } from "./windows.ts";
 const HOURLY_UP_TO_MS = 7 * DAY_MS;
 const BUCKETS_MAX = 400;
 
-/** Equal buckets from `fromMs` to `toMs`, both on a bucket's edge. */
+/** Equal buckets from `fromMs` to `toMs`, both on a bucket boundary. */
 export interface Buckets extends Window {
   bucketMs: number;
   unit: "hour" | "day";
-  /** Start of the one that still runs, if it is among them. */
+  /** The start of the running bucket, if it is among them. */
   runningMs: number | null;
 }
 
@@ -40,7 +40,7 @@ export function bucketsOf(asked: AskedWindow, nowMs: number): { window: Window; 
 export const startsOf = ({ fromMs, toMs, bucketMs }: Buckets): number[] =>
   Array.from({ length: Math.ceil((toMs - fromMs) / bucketMs) }, (_, i) => fromMs + i * bucketMs);
 
-/** The number of a row's bucket. Whole numbers: the quotient is cut, in both stores. */
+/** The number of a row's bucket. Integer division truncates in both stores. */
 export const bucketOf = (
   column: "hour" | "admitted_at" | "at",
   from: number,
@@ -48,7 +48,7 @@ export const bucketOf = (
 ): RawBuilder<bigint> =>
   fragment<bigint>`(${fragment.ref(column)} - ${fragment.lit(from)}) / ${fragment.lit(size)}`;
 
-/** As every chart over time is told of them (`buckets` in `api/shapes/fields.ts`). */
+/** The description of buckets for every chart over time (`buckets` in `api/shapes/fields.ts`). */
 export const printBuckets = ({ fromMs, toMs, unit, runningMs }: Buckets) => ({
   from: printTime(fromMs),
   to: printTime(toMs),

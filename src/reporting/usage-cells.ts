@@ -1,5 +1,5 @@
-// What was used, in cells of one bucket each: from the hourly roll-ups that settlement writes in its own transaction, so that
-// every sum is the ledger's.
+// Usage in cells of one bucket each: from the hourly roll-ups that settlement writes in its own transaction,
+// so that every sum is the ledger's.
 import { HOUR_MS } from "../domain/durations.ts";
 import type * as usageShapes from "../api/shapes/usage.ts";
 import type { z } from "zod";
@@ -14,22 +14,22 @@ import { bucketOf } from "./usage-buckets.ts";
 
 export type Group = NonNullable<z.output<typeof usageShapes.usage>["group_by"]>;
 
-/** Sums of one cell: tokens, and `charge` in nano-USD. Cached and written ones are among `input`. */
+/** Sums of one cell: tokens, and `charge` in nano-USD. Cached and written ones are included in `input`. */
 export interface Sums {
   requests: number;
   input: bigint;
   cached: bigint;
-  /** To a cache. */
+  /** Written to a cache. */
   written: bigint;
   output: bigint;
   charge: bigint;
 }
 
-/** What one key spent on one model within one bucket; "" and null where nothing is told apart by it. */
+/** What one key spent on one model within one bucket; "" and null in fields that cells are not grouped by. */
 export interface UsageCell extends Sums {
   key: string;
   model: string;
-  /** Of the release that served. */
+  /** The release that served. */
   digest: string | null;
   bucket: number;
 }
@@ -42,13 +42,13 @@ interface Asked {
   bucketMs: number;
 }
 
-/** Who served is not in the roll-ups: by provider or region, the requests themselves are added up. */
+/** The roll-ups do not record who served: for provider or region, the requests themselves are summed. */
 export const usageCells = (sql: Sql, asked: Asked): Promise<UsageCell[]> =>
   [asked.query.group_by, asked.query.then_by].some((group) => group === "provider" || group === "region")
     ? fromRequests(sql, asked)
     : fromRollUps(sql, asked);
 
-/** By which columns each group is told apart. */
+/** The column that each group is derived from. */
 const TOLD_BY = {
   key: "key_id",
   member: "key_id",
@@ -58,7 +58,9 @@ const TOLD_BY = {
   region: "release_digest",
 } as const satisfies Record<Group, string>;
 
-/** Of these columns those that the groups need: a store with ten thousand keys adds them up where nobody asks for keys. */
+/**
+ * The columns that the groups need: with ten thousand keys the store sums over them if nobody asks for keys.
+ */
 function apart<Column extends string>(query: Asked["query"], columns: readonly Column[]): Column[] {
   const needed = new Set<string>(
     [query.group_by, query.then_by].flatMap((group) => (group ? TOLD_BY[group] : [])),
@@ -68,14 +70,14 @@ function apart<Column extends string>(query: Asked["query"], columns: readonly C
 
 type RolledUp = ReturnType<typeof hoursUsed>;
 
-/** The hours asked for, of these keys or of all that the filter leaves. */
+/** The requested hours, of these keys or of all that match the filter. */
 function hoursAsked(sql: Sql, { organizationId, query, fromMs, toMs }: Asked, keys?: string[]): RolledUp {
   const left = keys ?? (query.key === undefined ? undefined : [query.key]);
   const span = { first: fromMs / HOUR_MS, behind: toMs / HOUR_MS };
   return hoursUsed(sql, organizationId, { ...span, keys: left, model: query.model });
 }
 
-/** Added up by bucket and, within it, by these columns; null in place of a column that is not told apart. */
+/** Summed by bucket and these columns; null in place of the other columns. */
 function cellsBy(hours: RolledUp, { fromMs, bucketMs }: Asked, told: readonly ("key_id" | "model")[]) {
   const bucket = bucketOf("hour", fromMs / HOUR_MS, bucketMs / HOUR_MS);
   const place = (column: "key_id" | "model") =>
@@ -103,18 +105,18 @@ async function fromRollUps(sql: Sql, asked: Asked): Promise<UsageCell[]> {
 }
 
 export interface DearestCells {
-  /** Of the dearest groups, and of no other. */
+  /** The cells of only the most expensive groups. */
   shown: UsageCell[];
-  /** Of all groups together, by bucket; of the same moment. */
+  /** All groups combined, by bucket; from the same moment. */
   all: UsageCell[];
-  /** How many there are of them. */
+  /** The number of groups. */
   groups: number;
 }
 
 /**
- * Where keys are told apart by nothing but their ids and models: the cells of the dearest groups alone, and of all groups
- * in one sum. An organization may have ten thousand keys: what the page names is read, the rest is added up in the store.
- * Null for any other question.
+ * For groupings by key id and model only: the cells of the most expensive groups, and one sum of all groups.
+ * An organization may have ten thousand keys: only what the page names is read, the rest is summed in the
+ * store. Null for any other grouping.
  */
 export async function dearestCells(sql: Sql, asked: Asked, most: number): Promise<DearestCells | null> {
   const groups = [asked.query.group_by, asked.query.then_by].filter((group) => group !== undefined);
@@ -135,7 +137,7 @@ export async function dearestCells(sql: Sql, asked: Asked, most: number): Promis
   if (first === undefined) return { shown: [], all: [], groups: 0 };
   const named = new Set(ranked.map(nameOf));
   const keys = [...new Set(ranked.map(({ key_id }) => key_id))];
-  // In one statement: what the others used is the difference of the two.
+  // One statement: the others' usage is the difference of the two.
   const both = cellsBy(hoursAsked(sql, asked), asked, []).unionAll(
     cellsBy(hoursAsked(sql, asked, keys), asked, told),
   );

@@ -1,4 +1,4 @@
-// What usage is grouped by, and what people call the groups.
+// What usage is grouped by, and the names of the groups.
 import type { People } from "../people/people.ts";
 import type { Sql } from "../store/sql.ts";
 import { makersOf } from "./key-makers.ts";
@@ -6,11 +6,11 @@ import type { LabelBook } from "./labels.ts";
 import type { Group, UsageCell } from "./usage-cells.ts";
 
 export interface Grouping {
-  /** Null where a cell belongs to no group. */
+  /** Null if a cell belongs to no group. */
   of(cell: UsageCell): string | null;
-  /** What people call these groups. */
+  /** Display names of these groups. */
   labels(groups: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** What stands for no group. */
+  /** The label for no group. */
   none: string;
 }
 
@@ -20,7 +20,7 @@ export interface GroupsPorts {
   labels: LabelBook;
 }
 
-/** How cells fall into groups; names are read of those groups only that are shown. */
+/** Assigns cells to groups; names are read only for the groups shown. */
 export async function groupingOf(
   on: GroupsPorts,
   organizationId: string,

@@ -22,7 +22,7 @@ export const usageTotals = (ledger: Store) => ({
     return {
       org: query.org,
       group_by: query.group_by ?? null,
-      from: printTimeOrNull(filter.fromMs ?? null), // of what was counted
+      from: printTimeOrNull(filter.fromMs ?? null), // the hours that were counted
       to: printTimeOrNull(filter.toMs ?? null),
       data: rows.map((row) => ({
         group: row.group,
@@ -50,7 +50,9 @@ function readFilter({ org, key, model, from, to, group_by }: UsageRecordsQuery):
   return { ...filter, ...wholeHours(filter) };
 }
 
-/** What is counted: usage is rolled up by the hour, and one that the window cuts is counted whole. */
+/**
+ * The hours that are counted: usage is rolled up by the hour, and an hour cut by the window is counted whole.
+ */
 const wholeHours = ({ fromMs, toMs }: UsageFilter): Pick<UsageFilter, "fromMs" | "toMs"> => ({
   ...(fromMs !== undefined && { fromMs: Math.floor(fromMs / HOUR_MS) * HOUR_MS }),
   ...(toMs !== undefined && { toMs: Math.ceil(toMs / HOUR_MS) * HOUR_MS }),

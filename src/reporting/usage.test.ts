@@ -1,4 +1,5 @@
-// Usage of more groups than anybody reads: the dearest ones and the sum of the others, on a page; all of them in a CSV.
+// Usage of more groups than anybody reads: on a page the most expensive ones and the sum of the others; in a
+// CSV all of them.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { Reader } from "../ledger/ledger.ts";
@@ -74,7 +75,7 @@ test.each([
   };
   const used = await usageOf({ ...on, sql: { ...sql, rows } }, "org_a", query(groups));
   expect(used.rows).toHaveLength(100);
-  // The names of the dearest groups, a cell or two of each, and those of the whole.
+  // The names of the most expensive groups, a cell or two of each, and those of the total.
   expect(read).toBeLessThanOrEqual(350);
   const sumOf = (of: "requests" | "input_tokens" | "charge_usd"): number =>
     [...used.rows, used.others].reduce((sum, row) => sum + Number(row?.[of]), 0);

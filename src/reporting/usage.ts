@@ -1,4 +1,5 @@
-// Usage in buckets, in groups: all of them for a CSV, the dearest and the sum of the others for a page.
+// Usage in buckets and groups: all of them for a CSV, the most expensive and the sum of the others for a
+// page.
 import type * as usageShapes from "../api/shapes/usage.ts";
 import type { z } from "zod";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
@@ -15,12 +16,12 @@ export interface UsagePorts extends GroupsPorts {
   clock: Clock;
 }
 
-/** An organization may have ten thousand keys: what nobody would read one by one is one sum. */
+/** An organization may have ten thousand keys: groups that nobody would read one by one are summed. */
 const ROWS_AT_MOST = 100;
-/** More would not be told apart in a chart. */
+/** More could not be distinguished in a chart. */
 const SERIES_AT_MOST = 8;
 
-/** The total is of all groups, whatever is shown. Throws `Refusal` for a window that is none. */
+/** The total covers all groups, whatever is shown. Throws `Refusal` for an invalid window. */
 export async function usageOf(on: UsagePorts, organizationId: string, query: UsageQuery): Promise<Usage> {
   const { buckets, groupings, shown, all, groups } = await shownOf(on, organizationId, query);
   const starts = startsOf(buckets);
@@ -45,7 +46,7 @@ export async function usageOf(on: UsagePorts, organizationId: string, query: Usa
 
 export type UsageLine = { start: string } & Omit<Usage["rows"][number], "label">;
 
-/** Every group of every bucket, bucket by bucket, the dearest group first. */
+/** Every group of every bucket, bucket by bucket, the most expensive group first. */
 export async function usageLines(on: UsagePorts, organizationId: string, query: UsageQuery) {
   const { buckets, ordered } = await groupsOf(on, organizationId, query);
   const { from, to, bucket } = printBuckets(buckets);
@@ -61,17 +62,17 @@ export async function usageLines(on: UsagePorts, organizationId: string, query: 
 
 interface Groups {
   buckets: Buckets;
-  /** Of the first grouping and of the second, as far as they were asked for. */
+  /** The first and the second grouping, if requested. */
   groupings: (Grouping | null)[];
   ordered: UsageGroup[];
 }
 
 interface Shown extends Pick<Groups, "buckets" | "groupings"> {
-  /** The dearest groups. */
+  /** The most expensive groups. */
   shown: UsageGroup[];
-  /** Those that are not shown, too, in one. */
+  /** All groups combined, including those not shown. */
   all: UsageGroup;
-  /** How many there are. */
+  /** The number of groups. */
   groups: number;
 }
 
@@ -159,7 +160,7 @@ function together(groups: readonly UsageGroup[]): UsageGroup {
   return all;
 }
 
-/** What is left of them all once these are named; no bucket where that is nothing. */
+/** What is left of `all` without these groups; buckets with nothing left are omitted. */
 function without(all: UsageGroup, named: readonly UsageGroup[]): UsageGroup {
   const less = together(named);
   const left = emptyGroup([null, null]);

@@ -5,14 +5,14 @@ import { printTime } from "../domain/print.ts";
 import { readTime } from "../domain/read.ts";
 import type { TimeRange } from "../domain/usage-words.ts";
 
-/** As the query of a page has it: `from` and `to` are dates or instants of ISO 8601. */
+/** As in a page's query: `from` and `to` are ISO 8601 dates or instants. */
 export interface AskedWindow {
   range?: TimeRange | undefined;
   from?: string | undefined;
   to?: string | undefined;
 }
 
-/** Milliseconds since the epoch; `toMs` itself is not in it. */
+/** Milliseconds since the epoch; `toMs` itself is excluded. */
 export interface Window {
   fromMs: number;
   toMs: number;
@@ -20,7 +20,7 @@ export interface Window {
 
 const DAYS = { "24h": 1, "7d": 7, "30d": 30 } as const;
 
-/** Without anything asked: the current month. `to` of a bare date includes nothing of that day. */
+/** Default: the current month. If `to` is a date, that day is excluded. */
 export function windowOf({ range, from, to }: AskedWindow, nowMs: number): Window {
   if (range !== undefined && range !== "month") return { fromMs: nowMs - DAYS[range] * DAY_MS, toMs: nowMs };
   const toMs = to === undefined ? nowMs : readTime(to, "to");
@@ -29,7 +29,7 @@ export function windowOf({ range, from, to }: AskedWindow, nowMs: number): Windo
   return { fromMs, toMs };
 }
 
-/** The window only if one was asked for: lists go back to the beginning without. */
+/** The window only if one was requested: otherwise lists go back to the beginning. */
 export function windowIfAsked(asked: AskedWindow, nowMs: number): Partial<Window> {
   if (asked.range === undefined && asked.from === undefined && asked.to === undefined) return {};
   const { range, from, to } = asked;
@@ -38,17 +38,17 @@ export function windowIfAsked(asked: AskedWindow, nowMs: number): Partial<Window
   return windowOf(asked, nowMs);
 }
 
-/** The same window at this moment: of a file that is written page by page, each page must be of one and the same. */
+/** The window fixed at this moment: a file written page by page must use the same one for every page. */
 export function standingWindow<Asked extends AskedWindow>(asked: Asked, nowMs: number): Asked {
   if (asked.range === undefined) return asked;
   const { fromMs, toMs } = windowOf(asked, nowMs);
   return { ...asked, range: undefined, from: printTime(fromMs), to: printTime(toMs) };
 }
 
-/** The first instant of the UTC day that this instant is in. */
+/** The first instant of this instant's UTC day. */
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS;
 
-/** The first instant of the UTC month that this instant is in. */
+/** The first instant of this instant's UTC month. */
 export function monthOf(ms: number): number {
   const date = new Date(ms);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());

@@ -7,7 +7,7 @@ import { MIGRATIONS, unapplied } from "./migrations/list.ts";
 import { passFence, sourceFence } from "./move-fence.ts";
 import { directoryRefusal, fileRefusal, openedFrom } from "./private-file.ts";
 import { reserveRefusal } from "./reserve-file.ts";
-import { closedBy, closedRefusal, foreignFileKey, isNewStore } from "./sqlite.ts";
+import { closedBy, closedRefusal, wrongDataKey, isNewStore } from "./sqlite.ts";
 import { databasePath, lookInto } from "./sqlite-connection.ts";
 import { StoreFailure } from "./store-failure.ts";
 
@@ -75,7 +75,7 @@ function contentsRefusal(dataDirectory: string): StoreFailure | null {
     const [made] = known("store_state")
       ? database.query("SELECT data_key_check FROM store_state").values()
       : [];
-    return made === undefined || opensWith(dataDirectory, made[0] as Uint8Array) ? null : foreignFileKey();
+    return made === undefined || opensWith(dataDirectory, made[0] as Uint8Array) ? null : wrongDataKey();
   };
   try {
     return openedFrom(databasePath(dataDirectory), () => reading(dataDirectory, look));

@@ -138,10 +138,10 @@ function raiseEpoch(database: Database, keyCheck: Uint8Array): { epoch: number; 
 }
 
 function refuseKey(): never {
-  throw foreignFileKey();
+  throw wrongDataKey();
 }
 
-export const foreignFileKey = (): StoreFailure =>
+export const wrongDataKey = (): StoreFailure =>
   new StoreFailure(
     "data_key",
     "data.key is not the key that this database was created with; restore it from the backup of the key",

@@ -194,7 +194,7 @@ export const TABLES = {
   /** Paid calls are refused while `since` is set. */
   stopped_organization: {
     text: "org_id violations base",
-    textOrNull: "resumed_by resumed_reason",
+    textOrNull: "resumed_by resumed_reason accepted",
     wholeOrNull: "since resumed_at",
   },
   store_state: { whole: "id epoch", bytes: "data_key_check" },

@@ -1,4 +1,4 @@
-// Whatever a collector does, spans are bounded and each of them is counted once: as exported, or as dropped with its reason.
+// Whatever a collector does, spans are bounded and each is counted once: as exported, or as dropped with its reason.
 import { afterEach, expect, test } from "bun:test";
 import { Jobs } from "../lib/jobs.ts";
 import { QUEUE_SPANS, SpanExporter, type SpanLoss } from "./exporter.ts";
@@ -32,7 +32,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** An exporter to a collector that answers like this; `nowMs` moves its pauses. */
+/** Returns an exporter to a collector that answers like this; `nowMs` advances its pauses. */
 function exporting(answer: (n: number) => Response | Promise<Response>, timeoutMs = 500): Watched {
   const watched: Omit<Watched, "exporter"> = {
     exported: 0,
@@ -97,7 +97,7 @@ test("spans are sent in batches, as OTLP", async () => {
     name: span.name,
     kind: 2,
     startTimeUnixNano: "1000000000",
-    endTimeUnixNano: "1000000000", // a clock that was set back ends no span before it began
+    endTimeUnixNano: "1000000000", // a span does not end before it began, even if the clock was set back
     attributes: [
       { key: "tollgate.attempt", value: { intValue: "1" } },
       { key: "gen_ai.request.stream", value: { boolValue: true } },
@@ -152,7 +152,7 @@ test("spans refused for rate are sent again after a pause, five times in all, an
     on.nowMs += 60_000;
   }
   await until(() => on.dropped.unreachable === 4);
-  expect(on.turned).toEqual(["the collector answered 503"]); // one line, however long it lasts
+  expect(on.turned).toEqual(["the collector answered 503"]); // one line, however long the failure lasts
 });
 
 test("spans that the collector rejects are counted separately", async () => {

@@ -1,5 +1,5 @@
-// Sends spans to a collector, in batches and beside the traffic: one export at a time, a queue of fixed length, a time limit per
-// export. A collector that hangs, refuses or is away costs spans, which are counted, and nothing else.
+// Sends spans to a collector, in batches and off the request path: one export at a time, a queue of fixed length, a
+// time limit per export. A collector that hangs, refuses or is away costs spans, which are counted, and nothing else.
 import type { Clock } from "../lib/clock.ts";
 import type { Repeating } from "../lib/every.ts";
 import { inflated } from "../lib/inflated.ts";
@@ -9,8 +9,9 @@ import { printExport, type Source, type Span } from "./otlp.ts";
 import { readAnswer, type Taken } from "./otlp-answer.ts";
 
 /**
- * `queue_full`: they came faster than they left · `refused`: the collector took the batch and said no · `unreachable`: it was away
- * or too busy, time after time · `rejected`: it took the batch, and said that it left these out · `stopped`: the gateway ended.
+ * `queue_full`: spans came faster than they were sent · `refused`: the collector received the batch and refused it ·
+ * `unreachable`: it was away or too busy, time after time · `rejected`: it accepted the batch, but rejected these ·
+ * `stopped`: the gateway ended.
  */
 export const SPAN_LOSSES = ["queue_full", "refused", "unreachable", "rejected", "stopped"] as const;
 export type SpanLoss = (typeof SPAN_LOSSES)[number];
@@ -25,11 +26,11 @@ export interface ExporterPorts {
   jobs: Jobs;
   exported(spans: number): void;
   dropped(reason: SpanLoss, spans: number): void;
-  /** Told when exports begin to fail, with what, and with null when they are well again. */
+  /** Called with the error when exports begin to fail, and with null when they work again. */
   turned(trouble: string | null): void;
   /**
-   * Told that the collector took batches and left out so many of their spans, with the last reason that it gave, if any: at
-   * the first, then every ten minutes at most, with all that were left out since.
+   * Called when the collector accepted batches but rejected this many of their spans, with the last reason that it
+   * gave, if any: at once the first time, then at most every ten minutes, with all that were rejected since.
    */
   leftOut(spans: number, reason: string | null): void;
 }
@@ -42,7 +43,7 @@ const RETRY_AT_MOST_MS = 30_000;
 const LAST_EXPORT_MS = 2_000;
 const LEFT_OUT_TOLD_EVERY_MS = 600_000;
 const EXPORT_ANSWER_BYTES_MAX = 64 * 1024;
-/** What OTLP says may be sent again. */
+/** The statuses that OTLP allows to be retried. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
 interface Batch {
@@ -66,12 +67,12 @@ export class SpanExporter {
     this.repeating = on.jobs.every("trace_export", on.intervalMs, () => this.run());
   }
 
-  /** Spans that wait to be sent, those of a batch under way included. */
+  /** Spans that wait to be sent, including those of a batch in flight. */
   get waiting(): number {
     return this.queue.length + (this.batch?.spans.length ?? 0);
   }
 
-  /** All spans of one request, or none of them. */
+  /** Adds all spans of one request, or none of them. */
   add(spans: readonly Span[]): void {
     if (this.stopped || this.waiting + spans.length > QUEUE_SPANS) {
       this.on.dropped(this.stopped ? "stopped" : "queue_full", spans.length);
@@ -82,11 +83,11 @@ export class SpanExporter {
     if (due && this.on.clock.monotonicMs() >= this.notBeforeMs) void this.repeating.now();
   }
 
-  /** Tries once more to send what waits, for a moment. */
+  /** Tries once more to send the waiting spans, for a short time. */
   async stop(): Promise<void> {
     this.stopped = true;
     const untilMs = this.on.clock.monotonicMs() + LAST_EXPORT_MS;
-    const stopping = this.repeating.stop(); // an export under way ends by its own limit: it is not waited for
+    const stopping = this.repeating.stop(); // an export in flight ends by its own timeout: not awaited
     await Promise.race([stopping, Bun.sleep(LAST_EXPORT_MS)]);
     while (this.waiting > 0 && this.well && this.on.clock.monotonicMs() < untilMs)
       if (!(await this.sendNext(Math.max(1, untilMs - this.on.clock.monotonicMs())))) break;
@@ -95,13 +96,13 @@ export class SpanExporter {
     this.batch = null;
   }
 
-  /** Sends until little waits, or the collector would not have it. */
+  /** Sends until nothing waits, or the collector does not accept it. */
   private async run(): Promise<void> {
     if (this.on.clock.monotonicMs() < this.notBeforeMs) return;
     while (this.waiting > 0 && !this.stopped) if (!(await this.sendNext(this.on.timeoutMs))) return;
   }
 
-  /** One batch; false when the next one had better wait. */
+  /** Sends one batch; returns false if the next one should wait. */
   private async sendNext(timeoutMs: number): Promise<boolean> {
     this.batch ??= { spans: this.queue.splice(0, BATCH_SPANS), tries: 0 };
     const { batch } = this;
@@ -172,7 +173,7 @@ export class SpanExporter {
   }
 }
 
-/** The body; null where it is beyond a bound, and what is beyond it is left. */
+/** Returns the body, or null if it exceeds the bound; the rest is not read then. */
 async function readAtMost({ body }: Response, bytesMax: number): Promise<Uint8Array | null> {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -184,7 +185,7 @@ async function readAtMost({ body }: Response, bytesMax: number): Promise<Uint8Ar
   return Buffer.concat(parts);
 }
 
-/** A page for people, mostly: a login, or another program's port. */
+/** Mostly a page for people: a login, or another program's port. */
 function notOtlp({ status, headers }: Response): string {
   const type =
     /^[\w.+-]{1,40}\/[\w.+-]{1,60}/.exec(headers.get("content-type") ?? "")?.[0] ?? "no content type";

@@ -1,18 +1,19 @@
-// What a collector answers to spans that it took: JSON as it was asked, or protobuf, as some do whatever they are asked. Anything
-// else that comes with 200 (a login page, another program's port) is nobody's word that spans were taken.
+// Reads a collector's response to accepted spans: JSON as requested, or protobuf, which some send whatever is
+// requested. Anything else with status 200 (a login page, another program's port) does not prove that spans were
+// accepted.
 import { isJsonObject, type JsonObject } from "../domain/read-value.ts";
 
-/** What a collector says of a batch that it took. */
+/** A collector's response to an accepted batch. */
 export interface Taken {
-  /** How many spans it left out. */
+  /** How many spans it rejected. */
   rejected: number;
-  /** Why, in its own words, on one line of at most 300 characters; null where it says nothing. */
+  /** The reason, in its own words, on one line of at most 300 characters; null if it gives none. */
   reason: string | null;
 }
 
 const REASON_CHARACTERS_MAX = 300;
 
-/** An answer of OTLP: an object of JSON, a message of protobuf, or nothing at all. Null for whatever else a port may say. */
+/** Reads an OTLP response: a JSON object, a protobuf message, or an empty body. Returns null for anything else. */
 export function readAnswer(contentType: string | null, body: Uint8Array): Taken | null {
   if (body.byteLength === 0) return { rejected: 0, reason: null };
   if (/^application\/(x-)?protobuf\b/i.test(contentType ?? "")) return readProtobuf(body);
@@ -40,13 +41,13 @@ function objectIn(text: string): JsonObject | null {
   }
 }
 
-/** 64-bit numbers are texts in protobuf's JSON. */
+/** Protobuf's JSON encodes 64-bit numbers as strings. */
 function countOf(said: unknown): number {
   const count = Number(said);
   return Number.isSafeInteger(count) && count > 0 ? count : 0;
 }
 
-/** Control characters and line ends become blanks: it stands in our log. */
+/** Control characters and line breaks become blanks, since the text goes into our log. */
 function reasonOf(said: unknown): string | null {
   if (typeof said !== "string") return null;
   const line = said.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
@@ -65,7 +66,7 @@ function readProtobuf(body: Uint8Array): Taken | null {
   return { rejected: countOf(rejected), reason: reasonOf(text) };
 }
 
-/** The last value of the field, which counts; 0 where it is not there, null where this is no message. */
+/** Returns the last value of the field, which is the one that counts; 0 if it is absent, null if this is not a message. */
 function fieldOf(message: Uint8Array, number: number): Uint8Array | number | null {
   const reader = { bytes: message, at: 0 };
   let found: Uint8Array | number = 0;
@@ -83,7 +84,7 @@ interface Reader {
   at: number;
 }
 
-/** Null at the end of the bytes, and for a kind of value that no message has. */
+/** Returns null at the end of the bytes, and for an unknown wire type. */
 function valueAt(reader: Reader, kind: number): Uint8Array | number | null {
   if (kind === 0) return varint(reader);
   const length = kind === 1 ? 8 : kind === 5 ? 4 : kind === 2 ? varint(reader) : null;
@@ -92,7 +93,7 @@ function valueAt(reader: Reader, kind: number): Uint8Array | number | null {
   return reader.bytes.subarray(reader.at - length, reader.at);
 }
 
-/** Ten bytes at most, seven bits in each. */
+/** At most ten bytes, seven bits in each. */
 function varint(reader: Reader): number | null {
   let value = 0;
   for (let place = 0; place < 10; place += 1) {

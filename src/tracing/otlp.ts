@@ -1,9 +1,9 @@
-// Spans as OTLP over HTTP carries them in JSON: ids in hexadecimal, times in nanoseconds as text.
+// Spans in the JSON of OTLP over HTTP: ids in hexadecimal, times in nanoseconds as text.
 
 type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Record<string, AttributeValue>;
 
-/** What OTLP calls 1, 2 and 3. */
+/** OTLP's 1, 2 and 3. */
 type SpanKind = "internal" | "server" | "client";
 
 export interface Span {
@@ -18,7 +18,7 @@ export interface Span {
   failed: boolean;
 }
 
-/** Who says it: the resource, and the version of this program. */
+/** The sender: its resource, and the version of this program. */
 export interface Source {
   resource: Record<string, string>;
   version: string;
@@ -27,7 +27,7 @@ export interface Source {
 const KINDS: Record<SpanKind, number> = { internal: 1, server: 2, client: 3 };
 const STATUS_ERROR = 2;
 
-/** The body of one export. */
+/** Returns the body of one export. */
 export const printExport = (spans: readonly Span[], { resource, version }: Source): string =>
   JSON.stringify({
     resourceSpans: [

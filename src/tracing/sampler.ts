@@ -12,11 +12,11 @@ export const SAMPLERS = [
 
 export interface Sampling {
   sampler: (typeof SAMPLERS)[number];
-  /** 0 to 1, of the two that go by the trace's id. */
+  /** 0 to 1, for the two samplers that use the trace's id. */
   ratio: number;
 }
 
-/** `parent`: what the caller said; those that are based on it leave the decision to him. */
+/** `parent` is the caller's trace context; the parent-based samplers leave the decision to the caller. */
 export function isSampled(
   { sampler, ratio }: Sampling,
   traceId: string,

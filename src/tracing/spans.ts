@@ -1,5 +1,6 @@
-// The spans of one request, made when it is resolved from what its hold and its record say: request → admit → each attempt →
-// settle. Figures, ids and words of closed lists only: never a prompt, an answer, a provider's words or a secret.
+// The spans of one request, made from its hold and its record when it is resolved: request → admit → each attempt →
+// settle. They contain only figures, ids and words of closed lists: never a prompt, an answer, a provider's words or
+// a secret.
 import { formatUsd } from "../domain/money.ts";
 import { ATTRIBUTE, operationOf, SPAN } from "../domain/telemetry-names.ts";
 import type { Format } from "../gateway/formats/format.ts";
@@ -51,7 +52,7 @@ export function spansOfResolved(resolved: Resolved): Span[] {
   ];
 }
 
-/** A request that held nothing: refused, answered again, or joined to one that runs. */
+/** A request that held nothing: refused, replayed, or joined to a running one. */
 export function spansOfUnheld(
   trace: RequestTrace,
   of: RequestAsked & { outcome: string; status: number; error: string | null },
@@ -101,7 +102,7 @@ const childOf = (trace: RequestTrace, of: Pick<Span, "name" | "startMs" | "endMs
   ...of,
 });
 
-/** One call to a provider. What was charged for is told of the last one only: sums over spans are then right. */
+/** The span of one call to a provider. Only the last call gets the charged tokens, so that sums over spans are right. */
 function attemptSpan(
   { trace, admitted, attempts, ending, providerNames }: Resolved,
   attempt: AttemptRecord,
@@ -156,7 +157,7 @@ function usageAttributes(usage: TokenUsage): Attributes {
   };
 }
 
-/** An id that looks like one: a provider may write into it what it likes. */
+/** Only if it looks like an id: a provider may write anything into it. */
 const responseId = (id: string | null): Attributes =>
   id !== null && /^[\w.:-]{1,128}$/.test(id) ? { [ATTRIBUTE.responseId]: id } : {};
 
@@ -170,7 +171,7 @@ const moneyOf = (ending: Settlement | Voiding): Attributes =>
       }
     : { [ATTRIBUTE.outcome]: "released" };
 
-/** Why it did not end well; null where it did. */
+/** Returns why the request failed; null if it did not. */
 function errorOf(ending: Settlement | Voiding, attempts: readonly AttemptRecord[]): string | null {
   if ("errorCode" in ending) return ending.errorCode;
   return ending.finishReason === null ? (attempts.at(-1)?.errorClass ?? null) : null;

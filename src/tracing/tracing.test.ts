@@ -1,4 +1,4 @@
-// Who leaves a span: whoever showed a valid key, and nobody else.
+// Only a caller with a valid key leaves a span.
 import { expect, test } from "bun:test";
 import { Refusal } from "../domain/refusals.ts";
 import { NOTHING_READ } from "../domain/request-log.ts";

@@ -1,5 +1,6 @@
-// Traces of requests (operate.md §3): begun where a request arrives, told once it is resolved. What is not sampled costs its ids
-// at most; where nothing is set up there is no `Tracing`, and nothing on the line.
+// Traces of requests (operate.md §3): begun when a request arrives, reported once it is resolved. A request that is
+// not sampled costs at most its ids. If tracing is not configured there is no `Tracing`, and nothing runs on the
+// request path.
 import { randomBytes } from "node:crypto";
 import { parseTraceparent } from "../domain/traceparent.ts";
 import type { Completion } from "../gateway/complete.ts";
@@ -14,9 +15,9 @@ import { spansOfResolved, spansOfUnheld } from "./spans.ts";
 export interface TracingPorts {
   sampling: Sampling;
   clock: Clock;
-  /** Null where traces only go on to providers. */
+  /** Null if traces are only passed on to providers. */
   exporter: { add(spans: readonly Span[]): void } | null;
-  /** Whether a provider is told of traces. */
+  /** True if any provider is sent traces. */
   passedOn: boolean;
   /** `gen_ai.provider.name` by a provider's name in the configuration. */
   providerNames: ReadonlyMap<string, string>;
@@ -25,7 +26,7 @@ export interface TracingPorts {
 export class Tracing {
   constructor(private readonly on: TracingPorts) {}
 
-  /** The trace of a request that just arrived; null where nobody will hear of it. */
+  /** Returns the trace of a request that just arrived; null if nobody will receive it. */
   begin(traceparent: string | null, receivedAtMs: number): RequestTrace | null {
     const { sampling, clock, exporter, passedOn } = this.on;
     const parent = parseTraceparent(traceparent);
@@ -35,7 +36,7 @@ export class Tracing {
     return new RequestTrace({ traceId, parentId: parent?.spanId ?? null, sampled, receivedAtMs }, clock);
   }
 
-  /** A hold was resolved, durably. */
+  /** Called once a hold was resolved, durably. */
   resolved({ admitted, attempts }: Hold, ending: Settlement | Voiding): void {
     const { trace } = admitted;
     const { exporter, providerNames, clock } = this.on;
@@ -43,7 +44,10 @@ export class Tracing {
     exporter.add(spansOfResolved({ trace, admitted, attempts, ending, providerNames, endMs: clock.nowMs() }));
   }
 
-  /** Tells of a request that held nothing. Who showed no valid key leaves no span: floods of strangers displace nobody's. */
+  /**
+   * Reports a request that held nothing. A caller without a valid key leaves no span: a flood of strangers displaces
+   * nobody's spans.
+   */
   concluded(trace: RequestTrace, completion: Completion, of: Pick<Admitted, "format" | "requestId">): void {
     const { exporter, clock } = this.on;
     const { kind } = completion;

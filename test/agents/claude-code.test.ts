@@ -1,5 +1,5 @@
-// Claude Code as it is, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every shape of
-// upstream.
+// The unmodified Claude Code, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every
+// upstream shape.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => house.close());
 
-/** `IS_SANDBOX`: the administrator of a container may let it work without being asked. */
+/** `IS_SANDBOX`: a container's administrator may let it work without asking. */
 const QUIET = {
   DISABLE_TELEMETRY: "1",
   DISABLE_ERROR_REPORTING: "1",
@@ -58,7 +58,7 @@ test("without credits it is told so, once", async () => {
   });
 });
 
-test("a context that it holds for larger than it is: what the gateway says is told in its own words", async () => {
+test("when a context is larger than it assumed, it gets the gateway's message in its own words", async () => {
   await house.at(async (workplace) => {
     await house.setUp(workplace, "claude-code", "--model", SHORT_MODEL);
     const settings = join(workplace.home, ".claude", "tollgate.json");

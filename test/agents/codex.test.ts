@@ -1,4 +1,5 @@
-// Codex as it is, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every shape of upstream.
+// The unmodified Codex, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every
+// upstream shape.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { House, modelOn, SHAPES, SHORT_MODEL } from "./house.ts";
 import { program } from "./installed.ts";
@@ -56,7 +57,7 @@ test("without credits it is told so, three times at most", async () => {
   });
 });
 
-test("a full context is told so in its own words", async () => {
+test("a full context is reported in its own words", async () => {
   await house.at(async (workplace) => {
     await house.setUp(workplace, "codex", "--model", SHORT_MODEL);
     house.script();

@@ -1,4 +1,4 @@
-// A gateway for agents: one model on each wire shape of an upstream, everything that they ask written down on its way.
+// A gateway for agents: one model for each upstream shape, and a record of everything they request.
 import { expect } from "bun:test";
 import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -7,7 +7,7 @@ import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
 import { type Asked, type Elsewhere, elsewhere, recordingIn, type Recorder } from "./recorder.ts";
 import { Workplace } from "./workplace.ts";
 
-/** By the shape that is spoken behind the gateway. */
+/** By the shape of the upstream behind the gateway. */
 export const SHAPES = ["openai", "anthropic", "google"] as const;
 export type Shape = (typeof SHAPES)[number];
 
@@ -17,7 +17,7 @@ const UPSTREAMS = {
   google: { provider: "gemini", upstream_model: "gemini-3.8-flash" },
 };
 
-/** The name under which the gateway offers the model of a shape. */
+/** The gateway's name of the model of a shape. */
 export const modelOn = (shape: Shape): string => `agent-${shape}`;
 
 const onShape = (shape: Shape): TestManifest => ({
@@ -28,7 +28,7 @@ const onShape = (shape: Shape): TestManifest => ({
   max_output_tokens: 32_000,
   reasoning: { modes: ["none", "low", "medium", "high"], default: "medium" },
 });
-/** Its window is smaller than what any agent asks first. */
+/** Its window is smaller than any agent's first request. */
 export const SHORT_MODEL = "agent-short";
 const SHORT_UPSTREAM = "sim-short-1";
 const MODELS: TestManifest[] = [
@@ -43,7 +43,7 @@ const MODELS: TestManifest[] = [
   },
 ];
 
-/** A call of a tool as the upstream shall make it. */
+/** A tool call that the upstream is to make. */
 export interface Call {
   name: string;
   arguments: Record<string, unknown>;
@@ -68,17 +68,17 @@ export class House {
     );
   }
 
-  /** Where clients find the gateway; the API lies under `/v1`. */
+  /** The base URL for clients; the API is under `/v1`. */
   get url(): string {
     return this.recorder.url;
   }
 
-  /** What was asked since the last time this was read. */
+  /** The requests since this was last read. */
   take(): Asked[] {
     return this.recorder.asked.splice(0);
   }
 
-  /** A home and a project for one agent; `work` is done there, and nothing of it stays. */
+  /** Makes a home and a project for one agent, runs `work` there, and removes them. */
   async at<T>(work: (workplace: Workplace) => Promise<T>): Promise<T> {
     const workplace = new Workplace(this.beyond.url);
     try {
@@ -88,7 +88,7 @@ export class House {
     }
   }
 
-  /** `tollgate setup` for an agent of this workplace, as somebody would run it. */
+  /** Runs `tollgate setup` for an agent of this workplace, as a person would. */
   async setUp(workplace: Workplace, agent: string, ...args: string[]): Promise<void> {
     const env = { ...workplace.environment(), TOLLGATE_KEY: this.customer.secret };
     const command = ["setup", agent, "--url", this.url, "--yes", ...args];
@@ -97,15 +97,15 @@ export class House {
     this.take();
   }
 
-  /** What the upstream answers from now on: these calls, a round after the other, then words. */
+  /** Sets what the upstream answers from now on: these calls, one round after the other, then text. */
   script(...rounds: Call[][]): void {
     this.gateway.simulator.behaveWell();
     this.gateway.simulator.behave({ behaviour: { tool_rounds: rounds } });
   }
 
   /**
-   * The agent did its work, through this gateway alone, and was refused nothing; what it asked. `tried`: other hosts that it
-   * knocks at, in vain, and `refused`: statuses that it is answered, and goes on.
+   * Checks that the agent did its work, through this gateway alone and without refusals; returns its requests.
+   * `tried`: other hosts that it contacts in vain; `refused`: statuses that it gets and ignores.
    */
   expectDone(
     workplace: Workplace,
@@ -131,7 +131,7 @@ export class House {
     return asked;
   }
 
-  /** Without credits the agent ends, having said what the gateway said; how often it asked. */
+  /** Checks that the agent ends without credits, after printing the gateway's message; returns how often it asked. */
   expectUnpaid(ran: Ran): number {
     const statuses = this.take().map(({ status }) => status);
     expect(ran.code).toBeGreaterThan(0);
@@ -140,7 +140,10 @@ export class House {
     return statuses.length;
   }
 
-  /** A conversation that the model's window cannot hold: the agent says so in `words` of its own, and nothing was paid for. */
+  /**
+   * For a conversation that the model's window cannot hold: checks that the agent says so in its own `words`, and
+   * that nothing was paid for.
+   */
   expectFull(ran: Ran, words: string): Asked[] {
     const asked = this.take();
     expect(`${ran.out}\n${ran.err}`).toContain(words);

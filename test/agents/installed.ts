@@ -1,5 +1,5 @@
-// The clients of a group, installed as their lock file says into a cache of their own: a hundred megabytes and more that
-// nobody needs for anything else. By itself (`npm run test:clients`) it installs all of them.
+// The clients of a group, installed from their lock file into their own cache: a hundred megabytes and more that
+// nothing else needs. Run directly (`npm run test:clients`) it installs all of them.
 import { join } from "node:path";
 import { installedPackages } from "../support/installed-packages.ts";
 
@@ -10,7 +10,7 @@ type Group = (typeof GROUPS)[number];
 export const installed = async (group: Group): Promise<string> =>
   join(await installedPackages(join(import.meta.dir, group)), "node_modules");
 
-/** The program that the package of this platform brings. */
+/** The program in this platform's package. */
 export async function program(pattern: string): Promise<string> {
   const modules = await installed("coding");
   const path = pattern.replace("{platform}", `${process.platform}-${process.arch}`);

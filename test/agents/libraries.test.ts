@@ -1,12 +1,12 @@
-// Libraries as they are, by nothing but an address and a key: a loop over tools that edits a file, streamed and whole, on
-// every shape of upstream. Each is a program of its own, which imports what its group has installed.
+// Unmodified libraries, given only an address and a key: a tool loop that edits a file, streamed and whole, on every
+// upstream shape. Each is a separate program, which imports what its group has installed.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { House, modelOn, SHAPES, type Shape } from "./house.ts";
 import { installed } from "./installed.ts";
 
-/** By the file of its program: what it asks for in a turn, and how its address is said. */
+/** By the file of its program: its requests per turn, and the form of its address. */
 const LIBRARIES = {
   "anthropic-sdk": {
     path: "/v1/messages",
@@ -31,7 +31,7 @@ afterAll(() => house.close());
 
 const programOf = (name: Library): string => join(modules, "..", `${name}.mjs`);
 
-/** Its own loop over tools asks for a conversation that is kept, and goes on without where none is. */
+/** Its own tool loop requests a stored conversation, and continues without one. */
 const THREADS = [400];
 
 /** What each program prints. */
@@ -41,7 +41,7 @@ interface Told {
   deltas: string;
   /** Of each turn. */
   usages: { input_tokens: number; output_tokens: number }[];
-  /** Beside it, of one that can count and list. */
+  /** Also, for one that can count and list. */
   counted?: number;
   listed?: string[];
 }

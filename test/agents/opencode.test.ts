@@ -1,4 +1,5 @@
-// opencode as it is, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every shape of upstream.
+// The unmodified opencode, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every
+// upstream shape.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ afterAll(() => house.close());
 
 /** It looks there for its plugin's package. */
 const NPM = "registry.npmjs.org:443";
-/** Nothing that is fetched or sent besides the models' calls. */
+/** Turns off everything fetched or sent besides the models' calls. */
 const QUIET = {
   OPENCODE_DISABLE_AUTOUPDATE: "1",
   OPENCODE_DISABLE_MODELS_FETCH: "1",
@@ -23,7 +24,7 @@ const QUIET = {
   OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
 };
 
-/** By the package that speaks for it: where its calls go. */
+/** By the package that talks to it: the path of its calls. */
 const SURFACES = {
   "@ai-sdk/openai-compatible": "/v1/chat/completions",
   "@ai-sdk/openai": "/v1/responses",
@@ -53,7 +54,7 @@ test.each(CASES)("edits a file by %s, on an upstream of the shape %s", async (pa
   });
 });
 
-/** Another package in what `setup` wrote, as its page says. */
+/** Puts another package into what `setup` wrote, as our documentation describes. */
 function choose(file: string, npm: string): void {
   const text = readFileSync(file, "utf8");
   writeFileSync(file, text.replace("@ai-sdk/openai-compatible", npm));

@@ -1,4 +1,4 @@
-// What a client asks, written down on its way to the gateway; and an address for whatever it would ask of anybody else.
+// Records a client's requests on their way to the gateway; also a proxy for requests to any other host.
 import { createServer, type Server } from "node:http";
 
 export interface Asked {
@@ -6,10 +6,10 @@ export interface Asked {
   /** With its query. */
   path: string;
   headers: Record<string, string>;
-  /** Null where it is none of JSON. */
+  /** Null if it is not JSON. */
   body: Record<string, unknown> | null;
   status: number;
-  /** Of the answer: what was not used of the request. */
+  /** The answer's list of request fields that were not used. */
   ignored: string | null;
 }
 
@@ -19,7 +19,7 @@ export interface Recorder {
   stop(): Promise<void>;
 }
 
-/** Passes everything on, in both directions, as it comes. */
+/** Passes everything on unchanged, in both directions. */
 export function recordingIn(target: () => string): Recorder {
   const asked: Asked[] = [];
   const server = Bun.serve({
@@ -56,12 +56,12 @@ export function recordingIn(target: () => string): Recorder {
 export interface Elsewhere {
   /** As an HTTP proxy. */
   url: string;
-  /** Hosts that somebody wanted. */
+  /** Hosts that were requested. */
   asked: string[];
   stop(): Promise<void>;
 }
 
-/** The proxy for all hosts but this machine: it lets nobody through, and knows who tried. */
+/** A proxy for all hosts but this machine: it refuses everything, and records the hosts. */
 export async function elsewhere(): Promise<Elsewhere> {
   const asked: string[] = [];
   const server: Server = createServer((request, response) => {
@@ -70,7 +70,7 @@ export async function elsewhere(): Promise<Elsewhere> {
   });
   server.on("connect", ({ url }, socket) => {
     asked.push(url ?? "");
-    socket.on("error", () => undefined); // whoever asked may be gone
+    socket.on("error", () => undefined); // the client may be gone
     socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

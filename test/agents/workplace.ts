@@ -1,5 +1,5 @@
-// Where an agent is let loose: a home and a project that are nobody else's, no variable of whoever runs the test, nothing to
-// reach but this machine; and all that it started ends with it.
+// The environment of an agent: its own home and project, no environment variable of the test's user, no network but
+// this machine; everything it started ends with it.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,11 +10,11 @@ const LONGEST_MS = 90_000;
 
 export class Workplace {
   readonly home = mkdtempSync(join(tmpdir(), "tollgate-agent-"));
-  /** The project's only file says `colour = red`. */
+  /** The project's only file contains `colour = red`. */
   readonly project = join(this.home, "project");
   readonly notes = join(this.project, "notes.txt");
 
-  /** `proxy`: what all other hosts are asked through. */
+  /** `proxy`: the proxy for all other hosts. */
   constructor(private readonly proxy: string) {
     for (const folder of [this.project, join(this.home, "tmp")]) mkdirSync(folder);
     writeFileSync(this.notes, "colour = red\n");
@@ -30,7 +30,7 @@ export class Workplace {
       cwd: this.project,
       env: { ...this.environment(), ...env },
       stdio: ["ignore", "pipe", "pipe"],
-      detached: true, // a group of its own, which ends as one
+      detached: true, // a process group of its own, ended as a whole
     });
     const group = -(child.pid ?? 0);
     const end = (): void => {
@@ -57,7 +57,7 @@ export class Workplace {
     rmSync(this.home, { recursive: true, force: true });
   }
 
-  /** Nothing of whoever runs the test but where programs are. */
+  /** Nothing from the test's user but the PATH. */
   environment(): Record<string, string> {
     const { home, proxy } = this;
     const here = "127.0.0.1,localhost";

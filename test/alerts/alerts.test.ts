@@ -1,5 +1,5 @@
-// Alerts as stories: figures of a real ledger cross a threshold, a customer's endpoint hears of it once, signed; what it
-// does not take is tried again. Rounds are run by hand; the clock is the test's.
+// Alerts as stories: figures of a real ledger cross a threshold, and a customer's endpoint gets one signed message;
+// if it does not accept it, the message is retried. Rounds are run by hand; the clock is the test's.
 import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type Condition, DASHBOARD, type Delivery } from "../../src/alerts/alert.ts";
@@ -65,7 +65,7 @@ async function spend(dollars: number): Promise<void> {
   const before = await gateway.balance(customer);
   await gateway.chat(customer, hello());
   const cost = before.available - (await gateway.balance(customer)).available;
-  // The rest is taken by a chargeback: for the balance it is all the same.
+  // A chargeback takes the rest: for the balance it makes no difference.
   const rest = usd(dollars) - cost;
   await gateway.ledger.reverse(
     {
@@ -112,7 +112,7 @@ test("a balance that falls below the threshold is one message, signed, and one r
   expect((await gateway.alerts.rules.find(customer.organizationId, made.id))?.firing).toBe(true);
 });
 
-test("after a top-up the next crossing is news again", async () => {
+test("after a top-up the next crossing is reported again", async () => {
   await rule({ kind: "balance_below", amount: usd(5) });
   await spend(6);
   await round();
@@ -126,7 +126,7 @@ test("after a top-up the next crossing is news again", async () => {
   ]);
 });
 
-test("credits held by running requests are no reason to ring", async () => {
+test("credits held by running requests trigger no alert", async () => {
   await rule({ kind: "balance_below", amount: usd(9.99) });
   const slow = { ...hello(), max_tokens: 1000 };
   const running = Promise.all(Array.from({ length: 5 }, () => gateway.chat(customer, slow)));
@@ -135,7 +135,7 @@ test("credits held by running requests are no reason to ring", async () => {
   expect(receiver.arrived).toEqual([]);
 });
 
-test("a key at a share of its limit rings once a month; a revoked key does not", async () => {
+test("a key at a share of its limit triggers once a month; a revoked key does not", async () => {
   await rule({ kind: "key_limit", percent: 1 });
   const limited = await gateway.key(customer.organizationId, { limitUsd: "0.0001" });
   await gateway.chat(limited, hello());
@@ -161,7 +161,7 @@ test("a key at a share of its limit rings once a month; a revoked key does not",
   expect(receiver.arrived).toHaveLength(2);
 });
 
-test("spend per day and days left are of the ledger's charges", async () => {
+test("spend per day and days left are computed from the ledger's charges", async () => {
   const week = await gateway.customer({ usd: "5" });
   customer = { ...week };
   const made = await gateway.alerts.addWebhook(customer.organizationId, { name: "W", target: receiver.url });
@@ -190,7 +190,7 @@ test("spend per day and days left are of the ledger's charges", async () => {
   ]);
 });
 
-test("routes of models in use: a release about to expire, and one that did", async () => {
+test("routes of models in use: a release about to expire, and an expired one", async () => {
   await gateway.chat(customer, hello());
   await rule({ kind: "route_not_live" });
   await round();
@@ -210,7 +210,7 @@ test("routes of models in use: a release about to expire, and one that did", asy
     await gateway.publish({ ...manifest, version: (manifest.version ?? 1) + 10 }, { nowMs: clock.nowMs() });
 });
 
-test("a receiver that is down is tried with growing pauses, then given up, each try on record", async () => {
+test("a receiver that is down is retried with growing pauses, then given up, with each attempt on record", async () => {
   receiver.answers = 500;
   const sent = await gateway.alerts.sendTest(customer.organizationId, channelId);
   for (const pauseMs of PAUSES_MS) {
@@ -266,14 +266,14 @@ test("a crash between sending and noting sends the same message again, not anoth
   expect((await ofChannel())[0]).toMatchObject({ state: "delivered", tries: 2 });
 });
 
-test("two rounds at once notice one crossing once", async () => {
+test("two concurrent rounds report one crossing once", async () => {
   await rule({ kind: "balance_below", amount: usd(20) });
   await Promise.all([1, 2, 3].map(() => gateway.alerts.watch((error) => failures.push(error))));
   await gateway.alerts.deliver();
   expect(receiver.arrived).toHaveLength(1);
 });
 
-test("a channel that was removed gets nothing more, and its secret is gone", async () => {
+test("a removed channel gets nothing more, and its secret is deleted", async () => {
   await gateway.alerts.sendTest(customer.organizationId, channelId);
   await gateway.alerts.rules.removeChannel(customer.organizationId, channelId, clock.nowMs());
   await gateway.alerts.deliver();
@@ -293,7 +293,7 @@ test("rules and channels of another organization do not exist", async () => {
   expect((await rules.find(customer.organizationId, made.id))?.enabled).toBe(true);
 });
 
-test("messages of more than 90 days ago go, with their tries; younger ones stay", async () => {
+test("messages older than 90 days are deleted, with their attempts; younger ones stay", async () => {
   await gateway.alerts.sendTest(customer.organizationId, channelId);
   await round();
   const [old] = await ofChannel();
@@ -307,7 +307,7 @@ test("messages of more than 90 days ago go, with their tries; younger ones stay"
   expect(await gateway.alerts.outbox.attempts(left[0]?.id ?? "")).toHaveLength(1);
 });
 
-test("an organization is told so much a day and no more; what still stands is told when there is room again", async () => {
+test("an organization gets only so many messages a day; what still holds is reported when there is room again", async () => {
   const { organizationId } = customer;
   const earlier = {
     organizationId,

@@ -1,4 +1,4 @@
-// Invitations by mail: what a stranger is sent, how often, and what who invites is told of it.
+// Invitations by email: what a stranger is sent, how often, and what the inviter is told about it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { stoppedClock } from "../support/clock.ts";
 import { Browser, firstOperator, newMember, signInAgain, tokenOf } from "../support/browser.ts";
@@ -48,11 +48,11 @@ const invite = (email: string) =>
 const opens = async (link: string | null) =>
   (await new Browser(gateway.url).try("POST /invitations/show", {}, { token: tokenOf(link) })).status === 200;
 
-/** The link in the text of a mail. */
+/** The link in the text of an email. */
 const linkIn = (text: string | undefined): string =>
   /https:\/\/gate\.example\/\S+#token=\S+/.exec(text ?? "")?.[0] ?? "no link";
 
-test("an invitation is one mail with a link, who sends it, and where to; the dialog shows a link, too", async () => {
+test("an invitation is one email with a link, the sender, and the organization; the dialog shows a link, too", async () => {
   const made = await invite("bob@elsewhere.example");
   expect(made.mail).toEqual({ state: "sent", reason: null });
   expect(made.link).toStartWith("https://gate.example/invitation#token=");
@@ -69,7 +69,7 @@ test("an invitation is one mail with a link, who sends it, and where to; the dia
   expect(server.arrived[1]?.text).toContain(operator.link ?? "no link");
 });
 
-test("who comes by the mail's link has proven the address; who comes by the link that was shown may be anybody", async () => {
+test("joining by the email's link proves the address; joining by the link that was shown proves nothing", async () => {
   const mailbox = async (email: string, link: string | null): Promise<string> => {
     const account = { name: "Somebody", password: "a password of theirs" };
     const token = tokenOf(link);
@@ -89,7 +89,7 @@ test("who comes by the mail's link has proven the address; who comes by the link
   await invite("mailed@elsewhere.example");
   const link = linkIn(server.arrived.at(-1)?.text);
   expect(await mailbox("mailed@elsewhere.example", link)).toBe("written to");
-  // A link for a new password goes to the address as well.
+  // A link for a new password is sent to the address, too.
   const { data } = await root.app("GET /operator/people", {}, undefined, "?search=shown%40elsewhere");
   const { link: reset } = await root.app(
     "POST /operator/people/{person}/reset",
@@ -102,7 +102,7 @@ test("who comes by the mail's link has proven the address; who comes by the link
   expect((await ada.try("POST /orgs/{org}/alerts/channels", org(), again)).status).toBe(201);
 });
 
-test("what the mail server refuses is told, and the link opens all the same", async () => {
+test("a refusal by the mail server is reported, and the link works anyway", async () => {
   server.answers = { RCPT: "550 5.1.1 no such user" };
   const made = await invite("typo@elsewhere.example");
   expect(made.mail).toEqual({
@@ -113,11 +113,11 @@ test("what the mail server refuses is told, and the link opens all the same", as
   expect(await opens(made.link)).toBe(true);
   server.answers = { greeting: "421 4.3.2 shutting down" };
   expect((await invite("dora@elsewhere.example")).mail?.state).toBe("not_sent");
-  // Nothing that opens an invitation waits anywhere for another try.
+  // Nothing that opens an invitation is queued anywhere for a retry.
   expect(await gateway.rowsOf("alert_delivery")).toEqual([]);
 });
 
-test("a link for a new password goes to the address of its account, and is shown whatever becomes of the mail", async () => {
+test("a link for a new password goes to the address of its account, and is shown whatever happens to the email", async () => {
   const { data } = await root.app("GET /operator/people", {});
   const person = data.find(({ email }) => email === "ada@acme.example")?.person.id ?? "";
   const reset = (two_factor: boolean) =>
@@ -139,7 +139,7 @@ test("a link for a new password goes to the address of its account, and is shown
   expect(server.arrived).toHaveLength(1);
 });
 
-test("a name makes no address of the web, no header and no line of its own", async () => {
+test("a name cannot create a web address, a header or a line of its own", async () => {
   const name =
     "Pay\u2028at https://evil.example/x?y=1 <b>now</b> or mail me@evil.example 鍵 " + "z".repeat(60);
   const { version } = await ada.app("GET /orgs/{org}/settings", org());
@@ -152,7 +152,7 @@ test("a name makes no address of the web, no header and no line of its own", asy
   expect([...(server.arrived[0]?.headers.values() ?? [])].join(" ")).not.toContain("evil");
 });
 
-test("an address gets three mails a day of an organization, and a form that is sent twice sends one", async () => {
+test("an address gets three emails a day from an organization, and a form that is sent twice sends one", async () => {
   const form = { headers: { "idempotency-key": "invite-frank" } };
   const asked = { email: "frank@elsewhere.example", role: "viewer" };
   const twice = [
@@ -172,7 +172,7 @@ test("an address gets three mails a day of an organization, and a form that is s
 });
 
 describe.each(STORES)("on %s", (store) => {
-  test("an account gets three mails with a link for a new password a day; the fourth link stands on the screen alone", async () => {
+  test("an account gets three emails a day with a link for a new password; the fourth link is only on the screen", async () => {
     const clock = stoppedClock();
     const own = await startGateway({ store, clock, configure: mailsBy(server) });
     try {

@@ -1,5 +1,5 @@
-// A mail server on loopback that keeps what it is given and says what a test wants it to: as plain as SMTP can be, in code
-// of its own (RFC 5321, RFC 3207, RFC 4954).
+// A mail server on loopback that stores what it is given and answers as a test wants: minimal SMTP, implemented here
+// (RFC 5321, RFC 3207, RFC 4954).
 import { createServer, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { CERTIFICATE } from "../support/certificate.ts";
@@ -10,19 +10,19 @@ interface Arrived {
   headers: Map<string, string>;
   text: string;
   encrypted: boolean;
-  /** `user:password` of who sent it. */
+  /** The sender's `user:password`. */
   signedIn: string | null;
 }
 
 export interface MailReceiver {
   port: number;
   arrived: Arrived[];
-  /** Every line that it was told, for looking for what must not be there. */
+  /** Every line it received, to search for what must not be there. */
   heard: string[];
-  /** What it answers to a command instead; "" is nothing, for ever. `greeting` is before all commands. */
+  /** Replacement answers by command; "" is no answer, ever. `greeting` comes before all commands. */
   answers: Record<string, string>;
   offers: string[];
-  /** Lets nobody in but `user:password`. */
+  /** Accepts only `user:password`. */
   password: string | null;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Alerts by mail as stories: a mail server that takes, refuses, hangs and lies; who may get mail, and until when. Rounds are
-// run by hand; the clock is the test's.
+// Alerts by email as stories: a mail server that accepts, refuses, hangs and lies; who may get email, and until when.
+// Rounds are run by hand; the clock is the test's.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Writable } from "node:stream";
 import { Mailer } from "../../src/alerts/mail/mailer.ts";
@@ -73,7 +73,7 @@ afterEach(async () => {
 const org = () => ({ org: customer.organizationId });
 const add = (name: string, target: string) =>
   ada.app("POST /orgs/{org}/alerts/channels", org(), { kind: "mail", name, target });
-/** What earlier stories left behind takes its turn, too: a round has five messages of an organization. */
+/** Leftovers of earlier stories take their turn, too: a round has five messages of an organization. */
 const deliver = async () => {
   for (let round = 0; round < 4; round += 1) await gateway.alerts.deliver();
 };
@@ -83,7 +83,7 @@ const sent = async () => {
   return data.find((delivery) => delivery.channel === channel);
 };
 
-test("a crossing is one mail: who it is from, what crossed, where to look", async () => {
+test("a crossing is one email: the sender, what crossed, where to look", async () => {
   expect((await ada.app("GET /orgs/{org}/alerts/channels", org())).mail).toBe(true);
   const rule = { kind: "balance_below", amount_usd: "20", channels: [channel], on: true };
   const { id } = await ada.app("POST /orgs/{org}/alerts/rules", org(), rule);
@@ -104,7 +104,7 @@ test("a crossing is one mail: who it is from, what crossed, where to look", asyn
   expect(delivery).toMatchObject({ state: "delivered", status: 250, reason: null });
 });
 
-test("only members get mail; whoever leaves gets none any more", async () => {
+test("only members get email; those who leave get no more", async () => {
   for (const target of ["stranger@elsewhere.example", "root@example.com", "no address", ""]) {
     const asked = { kind: "mail", name: "x", target };
     const { status, json } = await ada.try("POST /orgs/{org}/alerts/channels", org(), asked);
@@ -140,7 +140,7 @@ test("an address with a second one, a header or a command in it is no address", 
     expect(
       (await ada.try("POST /orgs/{org}/alerts/channels", org(), { kind: "mail", name: "x", target })).status,
     ).toBe(400);
-  // And where a row was changed behind the gateway's back, the line is not spoken.
+  // If a row was changed behind the gateway's back, the line is not sent to the server either.
   await gateway.tamper(
     "UPDATE alert_channel SET target = 'ada@acme.example>' || char(13) || char(10) || 'RCPT TO:<eve@evil.example' WHERE channel_id = ?1".replaceAll(
       "char(",
@@ -194,7 +194,7 @@ test.each([
   await deliver();
   expect(await sent()).toMatchObject({ state, reason: expect.stringMatching(reason) });
   expect(server.arrived).toEqual([]);
-  // What is no recipient's fault is told to the operator.
+  // A failure that is no recipient's fault is reported to the operator.
   expect(logged.filter((line) => line.includes("alerts_mail"))).toHaveLength(state === "waiting" ? 1 : 0);
 });
 

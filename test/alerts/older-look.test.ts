@@ -1,5 +1,5 @@
-// A round whose look is older than what others have done since, on both stores: it tells nothing that was told, and
-// nothing by terms that are no more.
+// A round whose snapshot is older than what others have done since, on both stores: it repeats no message, and sends
+// nothing under outdated terms.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import pg from "pg";
 import { byItself } from "../../src/domain/actor.ts";
@@ -33,7 +33,7 @@ describe.each(STORES)("on %s", (store) => {
     org = (await gateway.customer({ usd: "50" })).organizationId;
   });
 
-  /** A round that reads the balance, then `meanwhile` happens, then it goes on. */
+  /** Starts a round, runs `meanwhile` after it has read the balance, then lets it continue. */
   function round(meanwhile: () => Promise<unknown> = async () => null): Promise<void> {
     const { rules, crossings, outbox } = gateway.alerts;
     const figuresOf = (organizationId: string) => {
@@ -64,7 +64,7 @@ describe.each(STORES)("on %s", (store) => {
       byItself("test"),
     );
 
-  test("a crossing that was told, and has ended since, is not told again", async () => {
+  test("a crossing that was reported, and has ended since, is not reported again", async () => {
     const { id } = await gateway.alerts.rules.add(org, below(100), Date.now());
     await round(async () => {
       await round();
@@ -77,7 +77,7 @@ describe.each(STORES)("on %s", (store) => {
     ]);
   });
 
-  test("a crossing that others saw after this look at a balance above it is not forgotten", async () => {
+  test("a crossing that others saw after this round read a balance above it is not forgotten", async () => {
     await gateway.alerts.rules.add(org, below(20), Date.now());
     await round(async () => {
       await takeBack(40);
@@ -87,7 +87,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(await told()).toEqual(["The balance is $10.00, below $20.00."]);
   });
 
-  test("two rules that cross in one round are told of in this round", async () => {
+  test("two rules that cross in one round are reported in this round", async () => {
     await gateway.alerts.rules.add(org, below(100), Date.now());
     await gateway.alerts.rules.add(org, below(200), Date.now());
     await round();
@@ -98,7 +98,7 @@ describe.each(STORES)("on %s", (store) => {
     "an edit that commits while a crossing is written has the last word",
     async () => {
       const { id } = await gateway.alerts.rules.add(org, below(100), Date.now());
-      // A transaction sees who waits as it was at its first look: somebody else looks.
+      // A transaction's snapshot of who waits is taken at its first read, so another one looks.
       const [editor, onlooker] = [1, 2].map(
         () => new pg.Client({ connectionString: database?.url ?? "" }),
       ) as [pg.Client, pg.Client];

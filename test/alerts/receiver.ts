@@ -1,5 +1,4 @@
-// A customer's webhook endpoint: keeps what arrives and checks its signature the way the specification says, with code
-// of its own.
+// A customer's webhook endpoint: stores what arrives and checks its signature as specified, with code of its own.
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 interface Arrived {

@@ -1,9 +1,9 @@
-// A mail server that is slow and well: no mail loses a try to the others that wait for a connection.
+// A slow but working mail server: no email loses an attempt to others that wait for a connection.
 import { expect, test } from "bun:test";
 import type { Delivery } from "../../src/alerts/alert.ts";
 import { Deliveries, type DeliverPorts } from "../../src/alerts/deliver.ts";
 
-test("no more mails are begun than the connections take within their time, and their places are free again behind them", async () => {
+test("no more emails are started than the connections can send in time, and their places are free again afterwards", async () => {
   let due = Array.from({ length: 40 }, (_, n) => ({
     id: `msg_${n}`,
     organizationId: `org_${n}`,

@@ -1,4 +1,4 @@
-// Receivers that hang, as the rounds of a running gateway meet them: whose they are waits, and nobody else.
+// Receivers that hang, in the rounds of a running gateway: only their own organization waits.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
@@ -6,7 +6,7 @@ import { type Receiver, startReceiver } from "./receiver.ts";
 
 let gateway: TestGateway;
 let good: Receiver;
-/** Takes every message and answers none. */
+/** Accepts every message and answers none. */
 let hanging: ReturnType<typeof Bun.serve>;
 let called = 0;
 
@@ -32,13 +32,13 @@ afterAll(async () => {
   await Promise.all([hanging.stop(true), good.stop()]);
 }, 30_000);
 
-/** An organization with a webhook there, and how it sends a message to it. */
+/** An organization with a webhook there; returns how to send a message to it. */
 async function webhookAt(target: string): Promise<() => Promise<unknown>> {
   const { organizationId } = await gateway.customer();
   const { channel } = await gateway.alerts.addWebhook(organizationId, { name: "Pager", target });
   return () => gateway.alerts.sendTest(organizationId, channel.id);
 }
-/** Milliseconds until a message that is sent now is there. */
+/** Milliseconds until a message sent now arrives. */
 async function arrives(send: () => Promise<unknown>): Promise<number> {
   const before = good.arrived.length;
   const sentAt = performance.now();
@@ -54,7 +54,7 @@ test("a receiver that hangs delays no other organization's message", async () =>
   expect(await arrives(send)).toBeLessThan(6_000);
 }, 40_000);
 
-test("nor do twelve that have hung for 30 messages each: a place that is free goes to who was served longest ago", async () => {
+test("nor do twelve that have hung for 30 messages each: a free place goes to the organization served longest ago", async () => {
   const send = await webhookAt(good.url);
   for (let tenant = 0; tenant < 12; tenant += 1) {
     const hang = await webhookAt(hanging.url.href);
@@ -65,7 +65,7 @@ test("nor do twelve that have hung for 30 messages each: a place that is free go
   expect(await arrives(send)).toBeLessThan(16_000);
 }, 60_000);
 
-test("nor does one keep a gateway from stopping: what hangs is sent again by the next", async () => {
+test("nor does one keep a gateway from stopping: the next one resends what hangs", async () => {
   const hang = await webhookAt(hanging.url.href);
   const before = called;
   await hang();

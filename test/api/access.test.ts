@@ -8,7 +8,7 @@ import { type Customer, hello, startGateway, type TestGateway } from "../support
 import { MODELS, RESEARCH } from "../support/models.ts";
 
 const MODEL = RESEARCH.model;
-/** Research, too. */
+/** Another research model. */
 const ANOTHER = { ...RESEARCH, model: "another-model" };
 const clock = testClock();
 let gateway: TestGateway;
@@ -52,7 +52,7 @@ test("without an entitlement, with a requested one, or one for another model, th
   expect(await refusal(customer)).toEqual([403, "research_entitlement_required"]);
 });
 
-test("who sent no key is told so; a malformed one and one that nobody has read alike", async () => {
+test("a caller who sent no key is told so; a malformed key and an unreadable one get the same answer", async () => {
   const told = async (headers: Record<string, string>): Promise<string> => {
     const response = await fetch(`${gateway.baseUrl}/models`, { headers });
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
@@ -66,7 +66,7 @@ test("who sent no key is told so; a malformed one and one that nobody has read a
   expect(await told({ authorization: `Bearer ${unknown}` })).toBe(malformed);
 });
 
-test("a model that is not there is told with where to see which are, at both places", async () => {
+test("an unknown model is answered with where to list the models, on both paths", async () => {
   const customer = await gateway.customer();
   const chat = await gateway.chat<ErrorJson>(customer, hello("nope"));
   const one = await gateway.get<ErrorJson>(customer, "/v1/models/nope");

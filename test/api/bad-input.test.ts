@@ -474,7 +474,7 @@ test.each([
   ["73 the byte 0xFF", [0x7b, 0xff, 0x7d]],
   ["73 an overlong slash", [0x22, 0xc0, 0xaf, 0x22]],
   ["73 a cut character", [0x22, 0xe2, 0x82, 0x22]],
-])("%s is no UTF-8", async (_, bytes) => {
+])("%s is not UTF-8", async (_, bytes) => {
   const reply = await fetch(`${gateway.baseUrl}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
@@ -521,4 +521,4 @@ test("124 a data line in the model's text stays inside the JSON string", async (
   expect(events.done).toBe(true);
 });
 
-test("after all of it nothing is held and the ledger is sound", () => gateway.assertSound());
+test("after all this nothing is held and the ledger is sound", () => gateway.assertSound());

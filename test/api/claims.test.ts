@@ -1,4 +1,5 @@
-// What a provider tells is a claim (money.md §4, §6; hardening): held against the quote and against what it delivered.
+// A provider's reported usage is a claim (money.md §4, §6; hardening): it is checked against the quote and against
+// what was delivered.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Events, GatewayJson } from "../support/events.ts";
 import { gatewayOf, textOf } from "../support/events.ts";
@@ -87,7 +88,7 @@ test.each([
   );
 });
 
-test("what the window could hold is variance: told on the attempt, paid by the platform, not shown as usage", async () => {
+test("usage that the window could hold is variance: recorded on the attempt, paid by the platform, not shown as usage", async () => {
   behave(told(50_000, 9000));
   const { usage, gateway: receipt } = await ask({ max_tokens: 100 });
   expect(usage.completion_tokens).toBe(100);
@@ -101,7 +102,7 @@ test("what the window could hold is variance: told on the attempt, paid by the p
   expect(request.variance_usd.replace(".", "")).toBe(String(variance).padStart(10, "0"));
 });
 
-test("absurd figures of a free model do not reach its sums", async () => {
+test("absurd figures of a free model do not reach its totals", async () => {
   for (let i = 0; i < 4; i += 1) {
     behave(told(MAX, MAX));
     await ask({ model: "free-1", max_tokens: 10 });
@@ -116,7 +117,7 @@ test("absurd figures of a free model do not reach its sums", async () => {
 
 // ── Below what was delivered ─────────────────────────────────────────────────────────────────────────────────────
 
-test("a total that forgets the output does not make it free", async () => {
+test("a total that leaves out the output does not make it free", async () => {
   behave(told(10, 50, 10));
   expect((await ask()).usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 50, total_tokens: 60 });
   behave(told(10, 5, 60));
@@ -133,28 +134,25 @@ test.each([0, 1])("a page that is told as %d tokens is counted", async (completi
   expect(request.attempts[0]).toMatchObject({ doubts: ["usage_below_delivered"], told: null });
 });
 
-test.each([false, true])(
-  "a few words that are told as nothing are what they are (stream: %p)",
-  async (stream) => {
-    behave({ ...told(10, 0), text: "Hello there." });
-    const receipt = stream
-      ? gatewayOf((await gateway.stream(customer, hello())).events)
-      : (await ask()).gateway;
-    const output_tokens = await count(["Hello there."]);
-    expect(receipt.cost).toMatchObject({ evidence: "delivered_tokens", input_tokens: 10, output_tokens });
-    const request = await requestOf(receipt.request_id);
-    expect(request.attempts[0]).toMatchObject({ doubts: ["usage_below_delivered"] });
-  },
-);
+test.each([false, true])("a few words reported as zero tokens are accepted (stream: %p)", async (stream) => {
+  behave({ ...told(10, 0), text: "Hello there." });
+  const receipt = stream
+    ? gatewayOf((await gateway.stream(customer, hello())).events)
+    : (await ask()).gateway;
+  const output_tokens = await count(["Hello there."]);
+  expect(receipt.cost).toMatchObject({ evidence: "delivered_tokens", input_tokens: 10, output_tokens });
+  const request = await requestOf(receipt.request_id);
+  expect(request.attempts[0]).toMatchObject({ doubts: ["usage_below_delivered"] });
+});
 
-test("where no tokenizer is named, nothing disproves a zero beside a few words", async () => {
+test("without a tokenizer, nothing disproves a zero beside a few words", async () => {
   behave({ ...told(10, 0), text: "Hello there." });
   const { usage, gateway: receipt } = await ask({ model: UNCOUNTED.model });
   expect(usage.completion_tokens).toBe(0);
   expect(receipt.cost).toMatchObject({ evidence: "provider_usage", minimum_applied: true });
 });
 
-test("an answer without text is nothing when it is told as nothing", async () => {
+test("an answer without text is zero tokens if reported so", async () => {
   behave({ ...told(10, 0), text: "" });
   const { usage, gateway: receipt } = await ask();
   expect(usage.completion_tokens).toBe(0);
@@ -165,7 +163,7 @@ test("an answer without text is nothing when it is told as nothing", async () =>
 const deliveredIn = (events: Events): Promise<number> =>
   count([textOf({ ...events, chunks: events.chunks.filter(({ choices }) => Array.isArray(choices)) })]);
 
-test("usage in the first event does not speak for what comes after it, also when the stream ends well", async () => {
+test("usage in the first event does not cover what comes after it, even if the stream ends well", async () => {
   behave({ ...told(10, 1), usage_first: true, no_usage: true, completion_tokens: 40 });
   const { events } = await gateway.stream(customer, hello());
   expect(events.done).toBe(true);
@@ -187,7 +185,7 @@ test("a stream that breaks after an early usage is charged for what was delivere
   expect(cost?.output_tokens).toBeGreaterThan(20);
 });
 
-test("a stream that breaks after more was told than delivered is charged for what was told", async () => {
+test("a stream that breaks after more was reported than delivered is charged for what was reported", async () => {
   behave({ ...told(10, 77), usage_first: true, completion_tokens: 100, reset_after_events: 20 });
   const { events } = await gateway.stream(customer, hello());
   expect(gatewayOf(events).cost).toMatchObject({ output_tokens: 77, evidence: "provider_usage" });
@@ -209,7 +207,7 @@ test("a whole body of 2,000 tokens for max_tokens 10 is cut at 10 and charged fo
   expect(request.attempts[0]?.told?.completion_tokens).toBe(2000);
 });
 
-test("it is cut although it tells that it obeyed, or tells nothing", async () => {
+test("it is cut although its usage claims that it obeyed, or is missing", async () => {
   for (const behaviour of [
     { ...told(10, 10), text: PAGE },
     { ...told(10, 0), text: PAGE },
@@ -224,7 +222,7 @@ test("it is cut although it tells that it obeyed, or tells nothing", async () =>
   }
 });
 
-test("a stream of it is cut, every choice ends, and half an answer keeps its tools apart", async () => {
+test("a stream of it is cut, every choice ends, and half an answer keeps its tools separate", async () => {
   behave({ overrun_tokens: 2000 });
   const { events } = await gateway.stream(customer, {
     ...hello("base-preview-v1"),
@@ -261,14 +259,14 @@ test("half a tool call of a whole body is dropped", async () => {
   expect(choices[0]?.message.content).toBeString();
 });
 
-test("an answer within its maximum is not touched", async () => {
+test("an answer within its maximum is not changed", async () => {
   behave({ completion_tokens: 50 });
   const { choices, gateway: receipt } = await ask({ max_tokens: 50 });
   expect((await requestOf(receipt.request_id)).attempts[0]).toMatchObject({ doubts: [], told: null });
   expect(choices[0]?.message.content).not.toBe("");
 });
 
-test("a signed receipt of clamped usage follows from its own figures", async () => {
+test("the signed receipt of clamped usage is consistent with its own figures", async () => {
   behave(told(50_000, 9000));
   const { gateway: receipt } = await ask({ max_tokens: 100 });
   const reply = await gateway.get<{ receipt: Record<string, unknown> }>(

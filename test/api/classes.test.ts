@@ -1,5 +1,5 @@
-// Classes of tokens from a provider's reply to the bill: what the body tells, what the ledger keeps, what the receipt proves and what
-// the audit recomputes (providers.md §4).
+// Classes of tokens from a provider's reply to the bill: what the body reports, what the ledger stores, what the
+// receipt proves and what the audit recomputes (providers.md §4).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,7 +66,7 @@ const ask = (model = "classed-1") => ({
   max_tokens: 100,
 });
 
-/** What the simulator tells; its prompt is longer than what was sent, within the bound of its bytes. */
+/** What the simulator reports; its prompt is longer than what was sent, within the bound of its bytes. */
 async function told(behaviour: Behaviour, body: object = ask()): Promise<Body> {
   gateway.simulator.behave({ behaviour, calls: 1 });
   const reply = await gateway.chat<Body>(customer, body as ReturnType<typeof ask>);
@@ -74,7 +74,7 @@ async function told(behaviour: Behaviour, body: object = ask()): Promise<Body> {
   return reply.json;
 }
 
-/** By the command line, with nothing but the gateway's published key. */
+/** Verified by the command line, with only the gateway's published key. */
 async function verify(receipt: string): Promise<Ran> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-classes-"));
   const file = join(folder, "receipt.json");
@@ -90,7 +90,7 @@ async function verify(receipt: string): Promise<Ran> {
 const classesOf = (lines: readonly CostLine[]): unknown[] =>
   lines.map((line) => [line.class, line.tokens ?? line.calls, line.usd_per_million ?? line.usd_per_thousand]);
 
-test("cache reads and writes, audio and searches are told, kept and charged, each at its own rate", async () => {
+test("cache reads and writes, audio and searches are reported, stored and charged, each at its own rate", async () => {
   const { usage, gateway: record } = await told({
     usage: { prompt_tokens: 60, completion_tokens: 20 },
     classes: { cached: 10, cache_write: 40, audio_output: 5, searches: 2 },
@@ -126,7 +126,7 @@ test("cache reads and writes, audio and searches are told, kept and charged, eac
   expect(verified.out).toContain("40 written to a cache, 5 audio output, 2 paid calls");
 });
 
-test("the tier of service that the reply names is a factor on every token; a word that the release does not publish is none", async () => {
+test("the service tier named by the reply is a factor on every token; a tier that the release does not publish has no effect", async () => {
   const behaviour = { usage: { prompt_tokens: 60, completion_tokens: 20 } };
   const charges = [];
   for (const service_tier of ["flex", "default", "priority"])
@@ -134,7 +134,7 @@ test("the tier of service that the reply names is a factor on every token; a wor
   expect(charges).toEqual([0.00045, 0.0009, 0.0018]);
 });
 
-test("a stream tells and charges the same", async () => {
+test("a stream reports and charges the same", async () => {
   gateway.simulator.behave({
     behaviour: {
       usage: { prompt_tokens: 60, completion_tokens: 20 },
@@ -169,7 +169,7 @@ test("a prompt above the step costs the tier's rates throughout", async () => {
   ]);
 });
 
-test("searches beyond those that the hold covers are the platform's, with a word about it; so are any of a release that sells none", async () => {
+test("searches beyond those that the hold covers are paid by the platform, with a notice; so are any of a release that sells none", async () => {
   const usage = { prompt_tokens: 60, completion_tokens: 20 };
   const many = await told({ usage, classes: { searches: 7 } });
   expect(classesOf(many.gateway.cost.lines).at(-1)).toEqual(["calls", 2, "10"]);
@@ -207,7 +207,7 @@ test("the list of models publishes every class as the release does", async () =>
   });
 });
 
-test("usage by the hour counts what was written to a cache; a price without classes charges what it did", async () => {
+test("usage by the hour counts cache writes; a price without classes charges the same as before", async () => {
   const alone = await gateway.customer();
   gateway.simulator.behave({
     behaviour: {

@@ -80,7 +80,7 @@ test("a completion has every member of specification 2.2, and its cost is what t
     },
     attempts: 1,
   });
-  // 2,000 nano-USD a token is below the minimum of $0.0001 up to 50 tokens.
+  // At 2,000 nano-USD a token, up to 50 tokens cost less than the minimum of $0.0001.
   expect(json.usage.total_tokens).toBeLessThan(50);
   expect(receipt.cost.customer_charge_usd).toBe(0.0001);
   const after = await gateway.balance(customer);
@@ -115,7 +115,7 @@ test("max_completion_tokens is the same field under its newer name", async () =>
   expect(json.usage.completion_tokens).toBe(4);
 });
 
-test("several choices where the release allows them are answered and charged together", async () => {
+test("several choices, if the release allows them, are answered and charged together", async () => {
   const { json } = await gateway.chat<CompletionJson>(customer, {
     ...hello("base-preview-v1"),
     n: 3,

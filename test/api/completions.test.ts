@@ -1,5 +1,5 @@
-// The older surface: a prompt is a chat turn, and everything behind it is that of chat completions
-// (docs/decisions/0050-texts-and-vectors.md). The official SDK reads it, unmodified.
+// The legacy completions surface: a prompt is a chat turn, and everything behind it is that of chat completions
+// (docs/decisions/0050-texts-and-vectors.md). The unmodified official SDK reads it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
@@ -67,7 +67,7 @@ test("the SDK's answer and stream say the same, and the ledger has what the prov
   expect([finish, total]).toEqual(["stop", data.usage?.total_tokens ?? -1]);
 });
 
-test("thoughts stand beside the text, and several choices have their places", async () => {
+test("reasoning is beside the text, and several choices have their indexes", async () => {
   const asked = { model: "base-preview-v1", prompt: "Say hello", n: 2 };
   const { choices } = (await (await post(asked)).json()) as {
     choices: { index: number; text: string; reasoning_content?: string; finish_reason: string }[];
@@ -124,7 +124,7 @@ test("a retry gets the same bytes, streamed or not; another surface's key is ano
   }
 });
 
-test("what is refused holds nothing and calls nobody; a prompt too long is said to be the prompt", async () => {
+test("a refusal holds nothing and calls nobody; a prompt that is too long is named as the cause", async () => {
   const calls = gateway.simulator.bill().length;
   const before = await gateway.balance(customer);
   for (const [body, status, code, param] of [

@@ -1,5 +1,6 @@
-// A conversation that is too long is refused in the words by which the clients of each surface shorten it by themselves, whoever found it so: our own count,
-// or the provider's. Nothing is held afterwards, and nothing charged (wire.md §4.1, §8.3; surfaces.md §2).
+// A conversation that is too long is refused with the wording that makes each surface's clients shorten it
+// themselves, whether our own count or the provider found it so. Nothing is held afterwards, and nothing charged
+// (wire.md §4.1, §8.3; surfaces.md §2).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, type TestManifest } from "../support/models.ts";
@@ -49,7 +50,7 @@ async function ask(
 
 const LONG = "one two three four five six seven eight nine ten ".repeat(300);
 
-test.each(SURFACES)("a prompt that alone is too long: %s", async (path) => {
+test.each(SURFACES)("a prompt that is too long by itself: %s", async (path) => {
   const { message, details } = await ask(path, LONG, { most: 10 });
   const prompt = details?.["prompt_tokens"] ?? 0;
   expect(prompt).toBeGreaterThan(2_000);
@@ -62,7 +63,7 @@ test.each(SURFACES)("a prompt that alone is too long: %s", async (path) => {
     );
 });
 
-test.each(SURFACES)("one that only its maximum has no room beside: %s", async (path) => {
+test.each(SURFACES)("a prompt that leaves no room for its maximum: %s", async (path) => {
   const { message, details } = await ask(path, "Hi", { most: 1_999 });
   const prompt = details?.["prompt_tokens"] ?? 0;
   if (path === "/v1/messages")
@@ -72,13 +73,13 @@ test.each(SURFACES)("one that only its maximum has no room beside: %s", async (p
   else expect(message).toContain(`${prompt} in the ${path === "/v1/responses" ? "input" : "messages"}`);
 });
 
-/** As Codex says of each of its programs. */
+/** As Codex identifies each of its programs. */
 const CODEX = { originator: "codex_exec" };
 
 test.each([
   ["our own count", LONG, null],
   ["the provider's", "Hi", "Your input exceeds the context window of this model."],
-])("Codex is told inside a stream, where it knows it: %s", async (_, input, theirs) => {
+])("Codex is told inside a stream, where it recognizes it: %s", async (_, input, theirs) => {
   if (theirs !== null)
     gateway.simulator.behave({ behaviour: { status: 400, error_message: theirs }, calls: 1 });
   const before = await gateway.balance(customer);
@@ -141,7 +142,7 @@ const THEIRS: [string, string, string, object][] = [
 for (const path of SURFACES)
   for (const stream of [false, true])
     test.each(THEIRS)(
-      `${path}${stream ? ", streamed" : ""}, as the provider counts: %s`,
+      `${path}${stream ? ", streamed" : ""}, by the provider's count: %s`,
       async (theirs, claude, others, figures) => {
         gateway.simulator.behave({ behaviour: { status: 400, error_message: theirs }, calls: 1 });
         const calls = gateway.simulator.bill().length;

@@ -1,4 +1,5 @@
-// POST /v1/messages/count_tokens: free, never too low, and no way to a provider for whoever cannot pay or asks without end.
+// POST /v1/messages/count_tokens: free, never too low, and not a free way to a provider for callers who cannot pay or
+// ask endlessly.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { anthropic } from "../../src/providers/anthropic/kind.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -12,7 +13,7 @@ const claude = (model: string, provider: string) =>
 let gateway: TestGateway;
 let customer: Customer;
 let odd: ReturnType<typeof Bun.serve>;
-/** What the odd provider does with a count. */
+/** How the odd provider answers a count. */
 let counts: () => Response | Promise<Response> = () => Response.json({ input_tokens: 1 });
 let oddCalls = 0;
 
@@ -84,7 +85,7 @@ const refused = async (body: object, secret?: string) => {
   return [response.status, error.type, error.code];
 };
 
-test("a provider's own count is told where there is one, and ours is never below what is billed", async () => {
+test("a provider's own count is used if there is one, and ours is never below what is billed", async () => {
   const calls = gateway.simulator.bill().length;
   const before = await gateway.balance(customer);
   const rows = (await gateway.rowsOf("ledger_entries").catch(() => [])).length;
@@ -100,7 +101,7 @@ test("a provider's own count is told where there is one, and ours is never below
   expect(ours).toBeLessThan(300);
 });
 
-test("it is validated, authenticated and scoped as the call itself", async () => {
+test("it is validated, authenticated and scoped like the call itself", async () => {
   const bad = "invalid_request_error";
   expect(await refused({ model: "opus" })).toEqual([400, bad, "invalid_request"]);
   expect(await refused({ ...ASKED, model: "opus", speed: "fast" })).toEqual([
@@ -117,9 +118,9 @@ test("it is validated, authenticated and scoped as the call itself", async () =>
   expect((await refused({ ...ASKED, model: RESEARCH.model })).slice(0, 2)).toEqual([403, "permission_error"]);
 });
 
-test("a count takes nothing of its key's requests in a minute", async () => {
+test("a count does not use up its key's requests per minute", async () => {
   const { secret, keyId } = await gateway.customer({ usd: "5" });
-  await gateway.admin("POST", "/limits", { key: keyId, requests_per_minute: 6 }); // a place comes back after ten seconds
+  await gateway.admin("POST", "/limits", { key: keyId, requests_per_minute: 6 }); // a slot is free again after ten seconds
   const left = async (): Promise<number> => {
     const answer = await post("", { model: "gpt", max_tokens: 5, ...ASKED }, secret);
     expect(answer.status).toBe(200);
@@ -131,7 +132,7 @@ test("a count takes nothing of its key's requests in a minute", async () => {
   expect(await left()).toBe(before - 1);
 });
 
-test("a count that fails or says nothing is the bound; one above it is, too", async () => {
+test("if a count fails or says nothing, or is above the bound, the bound is returned", async () => {
   const body = { model: "odd", ...ASKED };
   const told: number[] = [];
   for (const reply of [
@@ -149,7 +150,7 @@ test("a count that fails or says nothing is the bound; one above it is, too", as
   expect(await counted(body)).toBe(7);
 });
 
-test("who has no credits, or a key that may spend no more, is told the bound, and no provider is asked", async () => {
+test("a caller without credits, or whose key may spend no more, gets the bound, and no provider is asked", async () => {
   const before = oddCalls;
   for (const whose of [{ usd: "0" }, { usd: "5", limitUsd: "0" }]) {
     const { secret } = await gateway.customer(whose);
@@ -166,7 +167,7 @@ test("a conversation that has outgrown its model is counted, so that its agent c
   expect(await counted(long)).toBeGreaterThan(content.length);
 });
 
-test("a flood waits for nobody: a few at once, and a provider is asked so often in a minute", async () => {
+test("a flood makes nobody wait: a few at once, and a provider is asked only so often in a minute", async () => {
   const flooding = await gateway.customer({ usd: "5" });
   let release = (): void => {};
   const held = new Promise<void>((resolve) => {
@@ -182,7 +183,7 @@ test("a flood waits for nobody: a few at once, and a provider is asked so often 
   expect(first.status).toBe(429);
   await waitFor(async () => oddCalls === begun + 4, "those that are asked for");
   counts = () => Response.json({ input_tokens: 7 });
-  expect(await counted({ model: "odd", ...ASKED })).toBe(7); // of others: at once
+  expect(await counted({ model: "odd", ...ASKED })).toBe(7); // of other callers: at once
   await waitFor(async () => answered === 8, "those for whom there is no room");
   release();
   const statuses = (await Promise.all(many)).map(({ status }) => status);

@@ -1,5 +1,5 @@
-// A stream that fails after its first bytes ends abruptly, and is told of by our own log line alone: Bun prints what a body
-// throws on stderr, where lines are JSON.
+// A stream that fails after its first bytes ends abruptly and is reported only by our own log line: Bun prints
+// whatever a body throws to stderr, where all lines must be JSON.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
@@ -21,7 +21,7 @@ const SERVES_ONE = `
   await server.stop(true);
 `;
 
-test("a stream that fails is cut, told of once, and printed by nobody else", async () => {
+test("a failing stream is cut, reported once, and printed by nobody else", async () => {
   const child = Bun.spawn([process.execPath, "-e", SERVES_ONE], { stdout: "pipe", stderr: "pipe" });
   const [told, printed] = await Promise.all([
     new Response(child.stdout).text(),

@@ -1,4 +1,4 @@
-// A provider is told what it knows, in its own words (providers.md §2).
+// A provider is sent only what it supports, in its own format (providers.md §2).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DIALECTS } from "../../src/providers/openai/dialects.ts";
 import type { ErrorJson } from "../support/events.ts";
@@ -6,7 +6,7 @@ import { type Customer, startGateway, type TestGateway } from "../support/gatewa
 import { onProvider, PLAIN, PREVIEW_V1, type TestManifest } from "../support/models.ts";
 
 const NARROW: TestManifest = { ...PREVIEW_V1, model: "narrow-1", provider: "narrow", requires_paid: false };
-/** The first route's provider knows less than the second one's. */
+/** The first route's provider supports less than the second one's. */
 const BOTH: TestManifest = { ...PLAIN, model: "both-1", provider: "narrow", priority: 1 };
 
 let upstream: Bun.Server<undefined>;
@@ -57,7 +57,7 @@ const ask = async (model: string, fields: object = {}): ReturnType<TestGateway["
   });
 };
 
-test("its output maximum, its roles and its fields; the rest is named, not sent", async () => {
+test("its output maximum, its roles and its fields; other fields are named, not sent", async () => {
   const reply = await ask("narrow-1", { top_p: 0.5, seed: 7, user: "me", metadata: { a: "b" } });
   expect(reply.status).toBe(200);
   expect(reply.headers.get("x-gw-ignored-parameters")).toBe("metadata, seed, user");
@@ -83,7 +83,7 @@ test.each([
   expect(got).toEqual([]);
 });
 
-test("what was not applied is told of the route that answered", async () => {
+test("fields that were not applied are those of the route that answered", async () => {
   const first = await ask("both-1", { seed: 7 });
   expect([first.status, first.headers.get("x-gw-ignored-parameters")]).toEqual([200, "seed"]);
   status = 503;

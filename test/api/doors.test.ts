@@ -1,6 +1,6 @@
-// The table of routes, enumerated (hardening.md S8): whoever shows nothing, or shows a good key where no door reads it, is
-// turned away at each door that takes a credential, and only there. What lies behind management keys and sessions is
-// enumerated by its endpoints, in test/app/doors.test.ts.
+// Enumerates the table of routes (hardening.md S8): a caller without a credential, or with a good key in a place that
+// the route does not read, is refused on each route that takes a credential, and only there. Routes behind management
+// keys and sessions are enumerated by endpoint, in test/app/doors.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CREDENTIAL_HEADERS } from "../../src/domain/credential.ts";
 import { FORMATS } from "../../src/gateway/formats/formats.ts";
@@ -8,7 +8,7 @@ import type { Route } from "../../src/http/router.ts";
 import { httpRoutes, type RoutePorts } from "../../src/main/routes.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 
-/** Handlers are made of the ports and not called. */
+/** Handlers are built from the ports and not called. */
 const ROUTES = httpRoutes({ formats: FORMATS } as unknown as RoutePorts);
 const CALLS = ROUTES.filter(({ door }) => door !== "management").flatMap(({ path, methods, door }) =>
   methods.map((method) => [`${method} ${path}`, { method, path: path.replace("*", "x"), door }] as const),
@@ -31,14 +31,14 @@ async function statusOf(
   return (await fetch(`${gateway.url}${path}`, { method, headers: { ...json, ...headers }, ...body })).status;
 }
 
-/** Headers that hold keys elsewhere, and none at this path. */
+/** Headers that hold keys elsewhere, but not on this path. */
 function unreadAt(path: string): readonly string[] {
   const format = FORMATS.find((one) => path === one.path || path.startsWith(`${one.path}/`));
   const read = format?.credentialHeader ?? "authorization";
   return read === "either" ? [] : CREDENTIAL_HEADERS.filter((header) => header !== read);
 }
 
-/** Of whoever shows nothing, from loopback. */
+/** For a caller from loopback without a credential. */
 const TURNED_AWAY: Record<Route["door"], boolean> = {
   public: false,
   loopback: false,
@@ -48,9 +48,9 @@ const TURNED_AWAY: Record<Route["door"], boolean> = {
 };
 
 describe.each(CALLS)("%s", (name, call) => {
-  test(`is ${TURNED_AWAY[call.door] ? "closed to" : "open for"} whoever shows nothing`, async () => {
+  test(`is ${TURNED_AWAY[call.door] ? "closed to" : "open for"} a caller without a credential`, async () => {
     const status = await statusOf(call);
-    // A payment webhook is proven by its own signature, over the body.
+    // A payment webhook is authenticated by its own signature over the body.
     if (name === "POST /webhooks/stripe") expect(status).toBe(400);
     else expect(status === 401).toBe(TURNED_AWAY[call.door]);
   });

@@ -1,5 +1,5 @@
-// Vectors, from outside: the official SDK unmodified, and after each call what the ledger has and the provider would bill
-// (surfaces.md §5, docs/decisions/0050-texts-and-vectors.md).
+// Embeddings, from outside: the unmodified official SDK, and after each call what the ledger has and the provider
+// would bill (surfaces.md §5, docs/decisions/0050-texts-and-vectors.md).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { once } from "node:events";
 import type { Socket } from "node:net";
@@ -12,7 +12,7 @@ import { waitFor } from "../support/wait.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
-/** Another one, on which a client reads the status of a long answer at the beginning, and never anything more. */
+/** A gateway on which a client reads the status of a long answer and then nothing more. */
 let impatient: TestGateway;
 let unread: { who: Customer; reader: Socket };
 beforeAll(async () => {
@@ -94,7 +94,7 @@ const calls = () => gateway.simulator.bill();
 const billed = (id: string): number | undefined =>
   calls().find(({ request_id }) => request_id === id)?.prompt_tokens;
 
-test("the SDK's vectors, which it asks for in base64, are those of the numbers; one charge, of what went in", async () => {
+test("the SDK's vectors, requested in base64, equal the numeric ones; one charge, for the input", async () => {
   const before = await gateway.balance(customer);
   const { data, response } = await client().embeddings.create(ASKED).withResponse();
   const id = response.headers.get("x-request-id") ?? "";
@@ -145,7 +145,7 @@ test("texts, token ids and lists of them: a vector for each in its place, and ea
   expect(json.data[0]?.embedding).toHaveLength(5);
 });
 
-test("what nobody could embed is refused by name, holds nothing, and calls nobody", async () => {
+test("input that nobody could embed is refused by name, holds nothing, and calls nobody", async () => {
   const [count, before] = [calls().length, await gateway.balance(customer)];
   for (const [fields, status, code, param] of [
     [{ input: Array.from({ length: 10_000 }, () => "x") }, 400, "array_above_max_length", "input"],
@@ -194,7 +194,7 @@ test("what nobody could embed is refused by name, holds nothing, and calls nobod
   expect(await gateway.balance(customer)).toEqual(before);
 });
 
-test("a window that only the bytes overrun is counted out; one token more than it has is refused", async () => {
+test("a window exceeded only by the bytes is decided by counting; one token more than it has is refused", async () => {
   const fits = await post({ ...ASKED, model: "vectors-small", input: " a".repeat(48) });
   expect([fits.status, fits.json.usage.prompt_tokens]).toEqual([200, 48]);
   expect(await refusalOf({ ...ASKED, model: "vectors-small", input: " a".repeat(49) })).toEqual([
@@ -204,7 +204,7 @@ test("a window that only the bytes overrun is counted out; one token more than i
   ]);
 });
 
-test("a provider that tells no usage, too much or nonsense: our count, the bound, our count", async () => {
+test("a provider that reports no usage, too much or nonsense: our count, the bound, our count", async () => {
   const input = "Once upon a time there was a river";
   const tokens = (await post({ ...ASKED, input })).json.usage.prompt_tokens;
   for (const behaviour of [
@@ -232,15 +232,15 @@ test("a provider that tells no usage, too much or nonsense: our count, the bound
   });
   const total = await post({ ...ASKED, input });
   expect([total.json.usage.prompt_tokens, total.json.gateway.cost.output_tokens]).toEqual([9, 0]);
-  // Nothing was to be believed of it: whatever is told of an output says nothing about the input.
+  // Nothing of it was doubted: a reported output says nothing about the input.
   const doubted = (await gateway.request(total.json.gateway.request_id)).attempts.at(-1)?.doubts;
   expect(doubted ?? []).toEqual([]);
 });
 
-/** Flat, of every request whose prompt we count ourselves. */
+/** A flat number for every request whose prompt we count ourselves. */
 const OVERHEAD = 16;
 
-test("a retry gets the same bytes and pays nothing; another body under the key is none", async () => {
+test("a retry gets the same bytes and pays nothing; another body under the key is not a retry", async () => {
   const key = crypto.randomUUID();
   const first = await post({ ...ASKED, encoding_format: "base64" }, { key });
   const [count, before] = [calls().length, await gateway.balance(customer)];
@@ -251,7 +251,7 @@ test("a retry gets the same bytes and pays nothing; another body under the key i
   expect([other.status, other.json.error.code]).toEqual([422, "idempotency_key_reused"]);
 });
 
-test("a provider that refuses gives way to the next; one that answers with no vectors ends it, and nothing is charged", async () => {
+test("if a provider refuses, the next is tried; one that answers without vectors ends the request, and nothing is charged", async () => {
   gateway.simulator.behave({ model: "sim-first", behaviour: { status: 429 }, calls: 1 });
   const over = await post({ ...ASKED, model: "vectors-2" });
   expect([over.status, over.json.gateway.provider, over.json.gateway.attempts]).toEqual([200, "second", 2]);
@@ -270,7 +270,7 @@ test("a provider that refuses gives way to the next; one that answers with no ve
   expect(await gateway.balance(customer)).toEqual(before);
 });
 
-test("the quote, the list of models and 402 speak of what goes in alone", async () => {
+test("the quote, the list of models and 402 concern only the input", async () => {
   type Quoted = {
     output_tokens_max: number;
     prompt_tokens_max: number;
@@ -300,7 +300,7 @@ test("the quote, the list of models and 402 speak of what goes in alone", async 
   expect(json.error.message).toContain("Add credits, or send fewer inputs at once.");
 });
 
-test("vectors that are too many to be passed on are the caller's to ask for otherwise, and no fault of the route", async () => {
+test("too many vectors to pass on are the caller's to request differently, and no fault of the route", async () => {
   const who = await impatient.customer({ usd: "50" });
   const client = new OpenAI({ baseURL: impatient.baseUrl, apiKey: who.secret, maxRetries: 0 });
   const before = await impatient.balance(who);
@@ -313,10 +313,10 @@ test("vectors that are too many to be passed on are the caller's to ask for othe
   expect(data).toHaveLength(1);
 }, 30_000);
 
-/** So many that their vectors may fill the room of one organization, and half of that of all. */
+/** So many that their vectors may fill one organization's buffer space, and half of the total. */
 const FILLING = Array.from({ length: 2048 }, () => "x");
 
-test("who asks for more large answers than there is room for is refused before anybody is paid, and keeps nobody else out", async () => {
+test("more large answers than there is buffer space for are refused before anyone is paid, and block nobody else", async () => {
   const [second, third] = [await gateway.customer({ usd: "50" }), await gateway.customer({ usd: "50" })];
   const [before, paid, key] = [await gateway.balance(customer), calls().length, crypto.randomUUID()];
   gateway.simulator.behave({ behaviour: { latency_ms: 150 }, calls: 2 });
@@ -344,10 +344,12 @@ test("who asks for more large answers than there is room for is refused before a
   expect((await post({ ...ASKED, input: FILLING }, { who: third, key })).status).toBe(200);
 });
 
-/** Its answer is longer than what two machines keep of it while nobody reads, and not too long to be kept for a replay. */
+/**
+ * Its answer is longer than what two machines buffer while nobody reads, and not too long to be stored for a replay.
+ */
 const LONG = { ...ASKED, input: FILLING, dimensions: 160 };
 
-/** Asks for that, and reads its status alone. */
+/** Requests that, and reads only its status. */
 async function silentReader(key: string, { of = gateway, who = customer } = {}): Promise<Socket> {
   const body = JSON.stringify(LONG);
   const reader = openSocket(of.url);
@@ -360,7 +362,7 @@ async function silentReader(key: string, { of = gateway, who = customer } = {}):
   return reader;
 }
 
-test("an answer, and one that is replayed, keeps its room until its client has it, or has gone", async () => {
+test("an answer, or a replay of one, keeps its buffer space until its client has it, or has left", async () => {
   const key = crypto.randomUUID();
   const asked = async (): Promise<number> => (await post({ ...ASKED, input: FILLING })).status;
   for (const kind of ["new", "replayed"]) {
@@ -371,7 +373,7 @@ test("an answer, and one that is replayed, keeps its room until its client has i
   }
 });
 
-test("a replay for which there is no room is refused before it is read, and comes with the next try", async () => {
+test("a replay without buffer space is refused before it is read, and works on the next try", async () => {
   const key = crypto.randomUUID();
   const first = await post(LONG, { key });
   gateway.simulator.behave({ behaviour: { latency_ms: 300 }, calls: 1 });
@@ -391,14 +393,14 @@ test("a replay for which there is no room is refused before it is read, and come
   expect(calls()).toHaveLength(paid + 1);
 });
 
-test("an answer that fails leaves its room", async () => {
+test("a failed answer releases its buffer space", async () => {
   const who = await gateway.customer({ usd: "50" });
   gateway.simulator.behave({ behaviour: { status: 400 }, calls: 1 });
   expect((await post({ ...ASKED, input: FILLING }, { who })).status).toBeGreaterThanOrEqual(400);
   expect((await post({ ...ASKED, input: FILLING.slice(0, 8) }, { who })).status).toBe(200);
 });
 
-test("a client that does not read a long answer is cut after a while, and its room comes back", async () => {
+test("a client that does not read a long answer is cut off after a while, and its buffer space is released", async () => {
   const { who, reader } = unread;
   const filling = { ...ASKED, input: FILLING };
   await waitFor(
@@ -411,7 +413,7 @@ test("a client that does not read a long answer is cut after a while, and its ro
   await lost;
 });
 
-test("a kept answer that turns out to be damaged leaves the room that it took to be read", async () => {
+test("a stored answer that turns out to be damaged releases the buffer space taken to read it", async () => {
   const who = await impatient.customer({ usd: "50" });
   const [key, of] = [crypto.randomUUID(), impatient];
   const { gateway: receipt } = (await post(LONG, { key, who, of })).json;

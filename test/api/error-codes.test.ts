@@ -1,5 +1,5 @@
-// Every code of the table of refusals is provoked over HTTP and documented: code ⇔ docs/errors.md ⇔ test (specification 7).
-// The record below is complete by type: a new code without a way to provoke it does not compile.
+// Every code of the table of refusals is triggered over HTTP and documented: code ⇔ docs/errors.md ⇔ test
+// (specification 7). The record below is complete by type: a new code without a way to trigger it does not compile.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,8 @@ beforeAll(async () => {
       config.limits.bodyBytes = 510_000;
       config.idempotency.attachWaitMs = 50;
       for (const provider of config.providers) provider.health = { ...provider.health, openAfterFailures: 2 };
-      // Of its own: a busy machine is late, and a route that two late answers closed stays closed on a clock that stands.
+      // A separate one: a busy machine is late, and on a stopped clock a route that two late answers closed would
+      // stay closed.
       const [hasty] = config.providers;
       if (hasty === undefined) throw new Error("no provider");
       config.providers.push({ ...hasty, name: "hasty", timeouts: { ...hasty.timeouts, ...IN_HASTE } });
@@ -61,7 +62,7 @@ const withHeaders = (headers: Record<string, string>): Promise<ErrorReply> =>
 const faulty = (behaviour: Parameters<TestGateway["simulator"]["behave"]>[0]["behaviour"], calls = 1): void =>
   gateway.simulator.behave({ behaviour, calls });
 
-/** A keyed request that succeeded, whose stored result something then happened to. */
+/** A keyed request that succeeded, whose stored result was then changed. */
 async function afterKeyed(...changes: string[]): Promise<ErrorReply> {
   const headers = { "idempotency-key": crypto.randomUUID() };
   const first = await gateway.chat(customer, hello(), headers);

@@ -1,5 +1,5 @@
-// PDFs from a caller's request to the bill, in each shape that takes them (wire.md §1.2, docs/decisions/0045): what the strict
-// upstream counts is what is charged, the hold covers it, and what is refused holds nothing.
+// PDFs from a caller's request to the bill, in each shape that supports them (wire.md §1.2, docs/decisions/0045): the
+// strict upstream's count is charged, the hold covers it, and a refused request holds nothing.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { filePart, samplePdf } from "../../src/lib/pdf.fixtures.ts";
@@ -13,7 +13,7 @@ import { onProvider, PLAIN, READER, type TestManifest } from "../support/models.
 /** Of `READER`. */
 const PAGES_MAX = 10;
 const FILE_TOKENS = 3000;
-/** As the simulator reads them. */
+/** As the simulator counts them. */
 const PAGE_TOKENS = 258;
 /** Nano-USD. */
 const TOKEN = 2_000n;
@@ -41,7 +41,7 @@ const MODELS: TestManifest[] = [
   }),
 ];
 
-/** Providers of the other shapes, at the simulator's faces; and one of a dialect without files. */
+/** Providers of the other shapes, on the simulator; and one of a dialect without files. */
 function configure(config: Config): void {
   addFaces(config);
   addFace(config, "deaf", { kind: "openai", path: "/v1", own: { dialect: DIALECTS.deepseek } });
@@ -82,7 +82,7 @@ async function served(body: object) {
   return { json: reply.json, kept: await gateway.request(reply.json.gateway.request_id), calls };
 }
 
-/** The refusal of a body, which reached no upstream, held nothing and left no request behind. */
+/** The refusal of a body that reached no upstream, held nothing and left no request behind. */
 async function refused(body: unknown, by = customer): Promise<ErrorJson["error"]> {
   const [bill, balance, rows] = [
     gateway.simulator.bill().length,
@@ -98,7 +98,7 @@ async function refused(body: unknown, by = customer): Promise<ErrorJson["error"]
 }
 
 describe.each(NAMES)("%s", (model) => {
-  test("reads a PDF whole; what the upstream counted is charged, and the hold covered it", async () => {
+  test("reads a PDF whole; the upstream's count is charged, and the hold covered it", async () => {
     for (const packed of [false, true]) {
       const { json, kept, calls } = await served(ask(model, [QUESTION, ofPages(3, packed)]));
       expect(calls).toHaveLength(1);
@@ -115,7 +115,7 @@ describe.each(NAMES)("%s", (model) => {
     }
   });
 
-  test("reads it in a stream, on the same bill", async () => {
+  test("reads it in a stream, with the same bill", async () => {
     const body = ask(model, [ofPages(2), QUESTION], { stream: true });
     const before = gateway.simulator.bill().length;
     const { events, status } = await gateway.stream(customer, body);
@@ -127,7 +127,7 @@ describe.each(NAMES)("%s", (model) => {
     expect(record).toMatchObject({ charge: billed * TOKEN, variance: 0n });
   });
 
-  test("reads it from the other surfaces, too, at the same weight", async () => {
+  test("reads it from the other surfaces, too, at the same count", async () => {
     const data = samplePdf({ pages: 3 }).toString("base64");
     const source = { type: "base64", media_type: "application/pdf", data };
     const file_data = `data:application/pdf;base64,${data}`;
@@ -163,7 +163,7 @@ describe.each(NAMES)("%s", (model) => {
     }
   });
 
-  test("takes five files of the same name in several turns, the last of them without a word", async () => {
+  test("takes five files of the same name in several turns, the last of them without text", async () => {
     const { calls } = await served({
       ...ask(model, []),
       messages: [
@@ -176,7 +176,7 @@ describe.each(NAMES)("%s", (model) => {
     expect(calls[0]?.prompt_tokens).toBeGreaterThan((1 + 2 + 1 + 1 + PAGES_MAX) * PAGE_TOKENS);
   });
 
-  test("charges no more than it held, whatever the upstream tells: the rest is the platform's", async () => {
+  test("charges no more than it held, whatever the upstream reports: the platform pays the rest", async () => {
     gateway.simulator.behave({
       behaviour: { usage: { prompt_tokens: 50_000, completion_tokens: 5 } },
       calls: 1,
@@ -188,7 +188,7 @@ describe.each(NAMES)("%s", (model) => {
     expect(charge).toBeLessThanOrEqual(kept.hold);
   });
 
-  test("refuses a page too many, and pages that cannot be counted, before anything is held", async () => {
+  test("refuses a page too many, and uncountable pages, before anything is held", async () => {
     const at = "messages[0].content[1].file.file_data";
     for (const packed of [false, true])
       expect(await refused(ask(model, [QUESTION, ofPages(PAGES_MAX + 1, packed)]))).toMatchObject({
@@ -204,7 +204,7 @@ describe.each(NAMES)("%s", (model) => {
   });
 });
 
-test("where no usage is told, a file costs its release's maximum, and never more than was held", async () => {
+test("without reported usage a file costs its release's maximum, and never more than was held", async () => {
   gateway.simulator.behave({ behaviour: { no_usage: true }, calls: 1 });
   const { json, kept } = await served(ask("file-openai", [QUESTION, ofPages(1)]));
   expect(kept).toMatchObject({ evidence: "delivered_tokens" });
@@ -213,7 +213,7 @@ test("where no usage is told, a file costs its release's maximum, and never more
   expect(kept.charge).toBeLessThanOrEqual(kept.hold);
 });
 
-test("each file is held for at its release's maximum, and its bytes weigh nothing", async () => {
+test("the hold for each file is its release's maximum, and its bytes do not count", async () => {
   const quoteOf = async (...parts: object[]): Promise<number> => {
     const reply = await fetch(`${gateway.baseUrl}/chat/completions/quote`, {
       method: "POST",
@@ -230,7 +230,7 @@ test("each file is held for at its release's maximum, and its bytes weigh nothin
   expect((await quoteOf(ofPages(1), ofPages(1))) - one).toBe(one - none);
 });
 
-test("a release without files, a provider without a word for them, and a file too many are refused at the part", async () => {
+test("a release without files, a provider that does not support them, and a file too many are refused at the part", async () => {
   const part = { code: "unsupported_value", param: "messages[0].content[1]" };
   expect(await refused(ask("plain-1", [QUESTION, ofPages(1)]))).toMatchObject(part);
   expect(await refused(ask("deaf-1", [QUESTION, ofPages(1)]))).toMatchObject(part);
@@ -256,12 +256,12 @@ test("a file that Converse would not take is refused there, and read elsewhere",
   expect(calls[0]).toMatchObject({ outcome: "finished" });
 });
 
-test("a route that takes files serves where an earlier one takes none", async () => {
+test("a route that takes files serves if an earlier one takes none", async () => {
   const { json } = await served(ask("second-1", [QUESTION, ofPages(1)]));
   expect(json.gateway).toMatchObject({ provider: "claude", attempts: 1 });
 });
 
-test("a file goes on to the next route in that one's words when the first one fails", async () => {
+test("if the first route fails, a file goes to the next one in that route's format", async () => {
   gateway.simulator.behave({ model: "sim-file-1", behaviour: { status: 503 }, calls: 1 });
   const { json, kept, calls } = await served(ask("through-1", [ofPages(4)]));
   expect(json.gateway).toMatchObject({ provider: "aws", attempts: 2 });
@@ -270,7 +270,7 @@ test("a file goes on to the next route in that one's words when the first one fa
   expect(kept.hold).toBeGreaterThanOrEqual(kept.charge ?? 0n);
 });
 
-test("whoever cannot pay for a file's maximum is told so: credits and windows are asked before a provider", async () => {
+test("a caller who cannot pay for a file's maximum is told so: credits and windows are checked before a provider is called", async () => {
   const poor = await gateway.customer({ usd: "0.005" });
   expect(await refused(ask("file-openai", [QUESTION, ofPages(1)]), poor)).toMatchObject({
     code: "insufficient_credits",
@@ -281,7 +281,7 @@ test("whoever cannot pay for a file's maximum is told so: credits and windows ar
   expect(calls).toHaveLength(1);
 });
 
-test("which models read files is said wherever models are listed, and what changes about it before a release is published", async () => {
+test("every list of models says which read files, and the difference of a release shows changes to it before it is published", async () => {
   const { json } = await gateway.get<Record<string, unknown>>(customer, "/v1/models/file-openai");
   expect(json).toMatchObject({
     capabilities: { files: true },

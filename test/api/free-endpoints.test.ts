@@ -1,4 +1,4 @@
-// What costs nothing: models, key, credits, generation (wire.md §5). They work while the key's limit blocks it.
+// The free endpoints: models, key, credits, generation (wire.md §5). They work while the key's limit blocks it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FIELD_SAMPLES } from "../../src/domain/request-fields.fixtures.ts";
 import { entitled } from "../support/entitled.ts";
@@ -69,7 +69,7 @@ test("a standard key sees the standard models with prices, window, modes and rou
   });
 });
 
-test("a model shows what it offers and which fields it has a use for, in an order that stays", async () => {
+test("a model shows what it offers and which fields it uses, in a stable order", async () => {
   const list = await models(customer);
   const all = list.find(({ id }) => id === "base-preview-v1");
   expect(
@@ -136,7 +136,7 @@ test("HEAD is answered wherever GET is", async () => {
   expect([reply.status, await reply.text()]).toEqual([200, ""]);
 });
 
-test("key and credits tell the figures of the ledger, and are never cached", async () => {
+test("key and credits return the figures of the ledger, and are never cached", async () => {
   await gateway.chat(customer, hello());
   const key = await gateway.get(customer, "/v1/key");
   expect(key.json).toMatchObject({
@@ -186,7 +186,7 @@ test("nobody finds the generation of another key or organization", async () => {
   }
 });
 
-test("they all work for a key that its limit blocks, and refuse a revoked one", async () => {
+test("they all work for a key blocked by its limit, and refuse a revoked one", async () => {
   const blocked = await gateway.customer({ limitUsd: "0" });
   expect((await gateway.chat(blocked, hello())).status).toBe(403);
   for (const path of ["/v1/models", "/v1/key", "/v1/credits"])
@@ -196,7 +196,7 @@ test("they all work for a key that its limit blocks, and refuse a revoked one", 
     expect((await gateway.get(blocked, path)).status).toBe(401);
 });
 
-test("a quote passes on every refusal that no admission could change, and names the binding limit of the others", async () => {
+test("a quote returns every refusal that no admission could change, and names the binding limit of the others", async () => {
   const quote = (who: Customer, body: object): Promise<Response> =>
     fetch(`${gateway.baseUrl}/chat/completions/quote`, {
       method: "POST",

@@ -1,15 +1,16 @@
-// Bodies that nobody would think of, on every surface and of every upstream shape: right ones with anything put anywhere, and text that is
-// no JSON. Each gets an answer or a refusal: never a 500, a line in the log about a bug, or a hold that is left (hardening.md §2).
+// Unexpected bodies, on every surface and for every upstream shape: valid ones with anything put anywhere, and text
+// that is not JSON. Each gets an answer or a refusal: never a 500, a log line about a bug, or a leftover hold
+// (hardening.md §2).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createLog } from "../../src/lib/log.ts";
 import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { ON_EVERY_SHAPE, onProvider, PLAIN, PREVIEW_V1, VECTORS } from "../support/models.ts";
 
-/** `FUZZ_SEED` repeats what was found, `FUZZ_BODIES` looks for longer. */
+/** `FUZZ_SEED` repeats a finding, `FUZZ_BODIES` searches for longer. */
 const SEED = Number(process.env["FUZZ_SEED"] ?? 1);
 const BODIES = Number(process.env["FUZZ_BODIES"] ?? 150);
-/** Below what one organization may have counted. */
+/** Below the number that one organization may have counted. */
 const AT_ONCE = 3;
 
 const ON_AWS = onProvider(
@@ -31,7 +32,7 @@ afterAll(() => gateway.stop());
 type Json = unknown;
 type Draw = (below: number) => number;
 
-/** Repeats itself for a seed (mulberry32). */
+/** Deterministic for a seed (mulberry32). */
 function drawing(seed: number): Draw {
   let state = seed;
   return (below) => {
@@ -45,7 +46,7 @@ function drawing(seed: number): Draw {
 const IMAGE = "data:image/png;base64,iVBORw0KGgo=";
 const PARAMETERS = { type: "object", properties: { a: { type: "string", enum: ["b"] } }, required: ["a"] };
 
-/** A body with most of what its surface knows. */
+/** A body with most of the fields of its surface. */
 const SEEDS: Record<string, Record<string, Json>> = {
   "chat/completions": {
     max_tokens: 5,
@@ -152,7 +153,10 @@ const PATHS = [
 const seedOf = (path: string): Record<string, Json> =>
   SEEDS[path] ?? SEEDS[path.replace(/\/[a-z_]+$/, "")] ?? {};
 
-/** Printed as it stands, so that it may be no value of ours: a number beyond all bounds, half a character, a name twice. */
+/**
+ * Printed verbatim, so that it can be something JSON.stringify cannot produce: a huge number, half a surrogate pair,
+ * a duplicate key.
+ */
 class Text {
   constructor(readonly json: string) {}
 }
@@ -218,7 +222,7 @@ const ODD: readonly Json[] = [
   Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`k${n}`, n])),
 ];
 
-/** Puts odd values anywhere, leaves members away, doubles and swaps them. */
+/** Puts odd values anywhere; removes, duplicates and swaps members. */
 function mutated(value: Json, draw: Draw, often: number): Json {
   if (draw(often) === 0) return ODD[draw(ODD.length)];
   if (Array.isArray(value)) {

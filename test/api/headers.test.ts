@@ -21,7 +21,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-test("headroom is told right after the admission", async () => {
+test("the rate-limit headers give the state right after the admission", async () => {
   const { headers } = await gateway.chat(customer, hello());
   const hold = headers.get("x-gw-hold-usd") ?? "";
   expect(hold).toMatch(/^\d+\.\d{9}$/);
@@ -29,12 +29,12 @@ test("headroom is told right after the admission", async () => {
   expect(Number(headers.get("x-gw-key-limit-remaining-usd")) + Number(hold)).toBeCloseTo(1, 8);
 });
 
-test("accepted fields that change nothing are named", async () => {
+test("accepted fields without effect are named", async () => {
   const { headers } = await gateway.chat(customer, { ...hello(), metadata: { a: "b" } });
   expect(headers.get("x-gw-ignored-parameters")).toBe("metadata");
 });
 
-test("the output maximum that the gateway put in is told on every surface; the caller's own is not", async () => {
+test("an output maximum set by the gateway is reported on every surface; the caller's own is not", async () => {
   const told = async (path: string, body: object): Promise<string | null> => {
     const reply = await fetch(gateway.url + path, {
       method: "POST",
@@ -63,7 +63,7 @@ test("a caller's identifiers go upstream only as a keyed hash", async () => {
   expect(reply.status).toBe(200);
 });
 
-test("requests per minute: told on answers, refused with 429 and a time to come back", async () => {
+test("requests per minute: reported on answers, refused with 429 and a time to retry", async () => {
   const busy = await gateway.customer();
   const first = await gateway.chat(busy, hello());
   expect(first.headers.get("x-ratelimit-limit-requests")).toBe("20");
@@ -80,7 +80,7 @@ test("requests per minute: told on answers, refused with 429 and a time to come 
   expect((await gateway.chat(await gateway.key(busy.organizationId), hello())).status).toBe(200);
 });
 
-test("more requests at once than a key may have are refused, the others served", async () => {
+test("more concurrent requests than a key may have are refused, the others served", async () => {
   const busy = await gateway.customer();
   gateway.simulator.behave({ behaviour: { latency_ms: 100 }, calls: 5 });
   const replies = await Promise.all(Array.from({ length: 8 }, () => gateway.chat<ErrorJson>(busy, hello())));
@@ -90,7 +90,7 @@ test("more requests at once than a key may have are refused, the others served",
   ).toHaveLength(3);
 });
 
-test("a gateway that is full sheds with 503 before anything is held", async () => {
+test("a full gateway sheds load with 503 before anything is held", async () => {
   const many = await Promise.all(Array.from({ length: 12 }, () => gateway.customer()));
   gateway.simulator.behave({ behaviour: { latency_ms: 200 } });
   const calls = gateway.simulator.bill().length;
@@ -118,7 +118,7 @@ test("an allowed origin may preflight without a key and read our headers; anothe
   expect(reply.headers.get("access-control-expose-headers")).toContain("x-request-id");
 });
 
-test("OPTIONS of no path of ours is a 404; a page of an allowed origin passes its preflight and reads the 404 itself", async () => {
+test("OPTIONS of an unknown path is a 404; a page of an allowed origin passes its preflight and can read the 404", async () => {
   const asked = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(gateway.url + path, { method: "OPTIONS", headers });
   for (const path of ["/nothing", "/v1/nothing", "/v1/messages/batches"])

@@ -40,7 +40,7 @@ const quote = async (customer: Customer, body: object): Promise<QuoteJson> => {
   return (await reply.json()) as QuoteJson;
 };
 
-/** What `hello` holds: asked from a rich organization. */
+/** The hold of `hello`, quoted for a rich organization. */
 async function holdOfHello(): Promise<bigint> {
   const { max_charge_usd } = await quote(await gateway.customer({ usd: "100" }), hello());
   return BigInt(max_charge_usd.replace(".", ""));
@@ -100,7 +100,7 @@ test("credits of exactly the hold admit; one nano-USD less does not", async () =
   expect(gateway.simulator.bill()).toHaveLength(calls);
 });
 
-test("the hold is there while the provider works, and gone with the answer", async () => {
+test("the hold exists while the provider works, and is gone with the answer", async () => {
   const customer = await gateway.customer();
   gateway.simulator.behave({ behaviour: { latency_ms: 200 }, calls: 1 });
   const running = gateway.chat(customer, hello());
@@ -130,7 +130,7 @@ test("usage above the hold is charged at the hold; the platform pays the rest", 
   expect(record.variance > 0n).toBe(true);
 });
 
-test("a quote holds nothing, and says exactly what the call then holds", async () => {
+test("a quote holds nothing, and gives exactly what the call then holds", async () => {
   const customer = await gateway.customer({ usd: "1" });
   const before = await gateway.balance(customer);
   const quoted = await quote(customer, { ...hello(), max_tokens: 200 });
@@ -140,7 +140,7 @@ test("a quote holds nothing, and says exactly what the call then holds", async (
   expect(reply.headers.get("x-gw-hold-usd")).toBe(quoted.max_charge_usd);
 });
 
-test("a quote of a call that is too dear names the limit and what would be affordable", async () => {
+test("a quote of a call that is too expensive names the limit and what would be affordable", async () => {
   const customer = await gateway.customer({ usd: "0.001" });
   const quoted = await quote(customer, hello());
   expect(quoted).toMatchObject({
@@ -194,7 +194,7 @@ for (const { name, body } of [
     }
   });
 
-test("what is affordable is 0 where even one token is too dear, below the minimum, and while something is owed", async () => {
+test("the affordable output is 0 if even one token is too expensive, below the minimum, and while something is owed", async () => {
   const poor = await withCredits(99_999n);
   const refused = await gateway.chat<ErrorJson>(poor, { ...helloTo("plain-1"), max_tokens: 1 });
   expect(refused.json.error.details).toMatchObject({ affordable_max_tokens: 0, required_usd: "0.000100000" });
@@ -212,7 +212,7 @@ test("what is affordable is 0 where even one token is too dear, below the minimu
   expect((await quote(indebted, { ...hello(), max_tokens: 1 })).affordable_max_tokens).toBe(0);
 });
 
-test("without one credit a prompt is not counted, whatever floods of it come; with one, its figure is exact", async () => {
+test("without any credits a prompt is not counted, however many arrive; with some, its figure is exact", async () => {
   const [broke, poor] = [await withCredits(0n), await withCredits(1n)];
   const sourceOf = async (customer: Customer): Promise<unknown> => {
     const refused = await gateway.chat<ErrorJson>(customer, { ...helloTo("plain-1"), max_tokens: 1 });
@@ -242,7 +242,10 @@ test("402 beside running requests names what they hold, and counts only what is 
   gateway.simulator.behaveWell();
 });
 
-/** On credits for exactly seven counted holds and its twin, whose prompt weighs four times as much by its bytes. */
+/**
+ * With credits for exactly seven counted holds, and for its twin, whose prompt weighs four times as much by its
+ * bytes.
+ */
 const LONG = {
   ...helloTo("plain-1"),
   max_tokens: 100,
@@ -272,7 +275,7 @@ for (const store of STORES)
         usd: formatUsd(nanoUsd(nano)),
         ...(limit !== undefined && { limitUsd: formatUsd(nanoUsd(limit)) }),
       });
-    /** Nothing ends until each of them is refused or runs at the provider; then everything ends. */
+    /** Nothing ends until each of them is refused or running at the provider; then everything ends. */
     async function untilDecided<T>(sent: readonly Promise<T>[], callsBefore: number): Promise<T[]> {
       let answered = 0;
       for (const one of sent) void one.then(() => (answered += 1));
@@ -318,7 +321,7 @@ for (const store of STORES)
       expect([served, called]).toEqual([6, 6]);
     });
 
-    test("the coarse holds of earlier requests are lowered for the one that asks; nothing is where credits are ample", async () => {
+    test("earlier requests' holds by byte bound are lowered to make room for another; none is lowered if credits are ample", async () => {
       const ample = await on(coarse * 10n);
       expect((await atOnce(ample, 3)).served).toBe(3);
       const lowered = async () => (await own.rowsOf("ledger_entry")).filter((row) => isLower(row)).length;
@@ -360,7 +363,7 @@ for (const store of STORES)
       }
     });
 
-    test("streams that run hold less as well", async () => {
+    test("the holds of running streams are lowered, too", async () => {
       const customer = await on(exact * 4n);
       const calls = own.simulator.bill().length;
       own.simulator.behave({ behaviour: { until_well: true } });

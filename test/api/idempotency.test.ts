@@ -66,7 +66,7 @@ test("a retried stream gets the very same bytes", async () => {
   expect(gateway.simulator.bill()).toHaveLength(calls);
 });
 
-test("members in another order are the same request; another body under the key is refused with the usual cause", async () => {
+test("members in another order are the same request; another body under the key is refused, with the usual cause", async () => {
   const sent = key();
   await gateway.chat(customer, { model: "plain-1", messages: hello().messages, max_tokens: 5 }, sent);
   const reordered = await gateway.chat(

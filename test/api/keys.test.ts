@@ -145,7 +145,7 @@ async function keyWith(settings: object): Promise<Customer> {
   return key;
 }
 
-test("a key with a list of models sees and calls those: /v1/models, quotes and counts go by it", async () => {
+test("a key with a list of models sees and calls only those: /v1/models, quotes and counts respect it", async () => {
   const key = await keyWith({ allowed_models: ["base-preview-v1"] });
   const { json } = await gateway.get<{ data: { id: string }[] }>(key, "/v1/models");
   expect(json.data.map(({ id }) => id)).toEqual(["base-preview-v1"]);
@@ -168,7 +168,7 @@ test("a key with a list of models sees and calls those: /v1/models, quotes and c
   expect(count[0]).toBe(403);
 });
 
-test("what a key puts out at most is priced, sent and shown as the model's own maximum", async () => {
+test("a key's output limit is priced, sent and shown as the model's own maximum", async () => {
   const key = await keyWith({ max_output_tokens: 7 });
   const quoted = await fetch(`${gateway.url}/v1/chat/completions/quote`, {
     method: "POST",
@@ -220,7 +220,7 @@ test("a key is replaced: its successor has its settings, and it ends by itself a
   expect((await gateway.admin("POST", `/keys/${key.keyId}/replace`, {})).status).toBe(409);
 });
 
-test("what no key can be is refused with its name", async () => {
+test("impossible settings of a key are refused by name", async () => {
   const { keyId } = await gateway.customer();
   for (const [settings, param] of [
     [{ expires_at: "2001-01-01" }, "expires_at"],
@@ -234,7 +234,7 @@ test("what no key can be is refused with its name", async () => {
   }
 });
 
-test("an operator renames a key; what it may do stays", async () => {
+test("an operator renames a key; its settings stay", async () => {
   const customer = await gateway.customer();
   const { json } = await gateway.admin("POST", `/keys/${customer.keyId}/rename`, { name: "Batch" });
   expect(json).toMatchObject({ id: customer.keyId, name: "Batch", status: "active" });

@@ -1,5 +1,6 @@
-// A release key that leaked, with the right to publish: it can drive a route to the last version that there is, and no signature of
-// another key brings it back (docs/decisions/0068-versions-are-of-routes.md). The model goes on under another route.
+// A leaked release key together with the right to publish: it can push a route to the highest possible version, and
+// no signature by another key can bring it back (docs/decisions/0068-versions-are-of-routes.md). The model continues
+// under another route.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +42,7 @@ const asked = async (): Promise<[status: number, said: unknown]> => {
   return [status, status === 200 ? json.gateway.route.region : json.error.code];
 };
 
-test("a version of any trusted key counts for the route, and one below it is refused whoever signed", async () => {
+test("versions by any trusted key count for the route, and a lower one is refused whoever signed it", async () => {
   const jws = await signRelease(parseManifest({ ...PLAIN, version: LAST }), leaked, {
     expiresInMs: 3_600_000,
     nowMs: Date.now(),
@@ -54,7 +55,7 @@ test("a version of any trusted key counts for the route, and one below it is ref
   ]);
 });
 
-test("without trust in its key the route is closed, and the refusal of a new version says where to go on", async () => {
+test("if its key is no longer trusted the route is closed, and the refusal of a new version says how to continue", async () => {
   trusted.pop();
   await gateway.restart();
   expect(await asked()).toEqual([503, "route_release_stale"]);
@@ -64,7 +65,7 @@ test("without trust in its key the route is closed, and the refusal of a new ver
   expect(message).toContain("Publish the model under another `region`, and disable this route.");
 });
 
-test("under another region the same model is served, and the closed route stops nothing", async () => {
+test("the same model is served under another region, and the closed route blocks nothing", async () => {
   expect((await gateway.publish({ ...PLAIN, region: "local-2" })).status).toBe(200);
   expect(await asked()).toEqual([200, "local-2"]);
   await gateway.admin("POST", "/routes/disable", { route: ROUTE, reason: "its last version is spent" });

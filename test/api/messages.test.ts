@@ -1,4 +1,5 @@
-// POST /v1/messages on a route of another shape: translated, with every promise of chat completions in the vendor's own words.
+// POST /v1/messages on a route of another shape: translated, with every promise of chat completions in the vendor's
+// own format.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { printNumber } from "../../src/domain/print.ts";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
@@ -21,7 +22,7 @@ afterAll(async () => {
 });
 
 const ASKED = { model: "plain-1", max_tokens: 60, messages: [{ role: "user", content: "Say hello" }] };
-/** What says the same to a provider. */
+/** The same request for a provider. */
 const CHAT = { model: "plain-1", max_tokens: 60, messages: [{ role: "user", content: "Say hello" }] };
 const WEATHER = {
   name: "weather",
@@ -77,7 +78,7 @@ test("one answer is one charge, one receipt and one bill on chat completions and
   expect(first?.type === "message_start" && first.message.gateway.cost).toBeUndefined();
 });
 
-test("a bearer, an x-api-key and the same in both open it; two keys are refused, and so is none", async () => {
+test("a bearer, an x-api-key and the same key in both are accepted; two different keys are refused, and so is none", async () => {
   const other = await gateway.customer();
   const shown = async (headers: Sent): Promise<[number, string | undefined]> => {
     const response = await fetch(`${gateway.url}/v1/messages?beta=true`, {
@@ -113,12 +114,12 @@ test.each([
   expect([response.headers.get("request-id"), response.headers.get("x-request-id")]).toEqual([id, id]);
 });
 
-test("what only begins like the surface's path is none of it", async () => {
+test("a path that only begins like the surface's is not part of it", async () => {
   const response = await fetch(`${gateway.url}/v1/messagesque`);
   expect([response.status, response.headers.has("request-id")]).toEqual([404, false]);
 });
 
-test("a loop of tools with thoughts: calls, results, signed and foreign thoughts come back, and nothing is refused", async () => {
+test("a tool loop with reasoning: calls, results, signed and foreign thinking blocks are sent back, and nothing is refused", async () => {
   const body = {
     model: "thinks-1",
     max_tokens: 4096,
@@ -165,7 +166,7 @@ test("a loop of tools with thoughts: calls, results, signed and foreign thoughts
   }
 });
 
-test("what is refused is refused by name, in the vendor's envelope, and nothing is held", async () => {
+test("refusals name the field, in the vendor's envelope, and nothing is held", async () => {
   const before = await gateway.balance(customer);
   const refused = async (body: object, headers: Sent = {}) => {
     const response = await ask(body, headers);
@@ -265,7 +266,7 @@ test("what is refused is refused by name, in the vendor's envelope, and nothing 
   expect([after.available, after.held]).toEqual([before.available, before.held]);
 });
 
-test("what agents say to every model is taken by each, and what it could not be told is named", async () => {
+test("fields that agents send to every model are accepted by each, and those it could not be sent are named", async () => {
   const response = await ask(
     {
       ...ASKED,
@@ -318,7 +319,7 @@ test("a retry gets the very same bytes and pays nothing; another list of betas u
   }
 });
 
-test("a call that comes back with a number that no double holds goes on; under one key another number is another request", async () => {
+test("a number that a double cannot represent is accepted in a returned call; under one key another number is another request", async () => {
   const echoed = (id: string) => ({
     ...ASKED,
     model: "thinks-1",
@@ -353,7 +354,7 @@ test("a provider that breaks off ends the message with an error and its receipt,
   expect(last?.type === "error" && last.gateway?.cost.customer_charge_usd).toBe(Number(record.charge) / 1e9);
 });
 
-test("who repeats a stream that runs follows it, to its own end", async () => {
+test("a retry of a running stream follows it to its own end", async () => {
   gateway.simulator.behave({ behaviour: { tokens_per_second: 100, completion_tokens: 50 }, calls: 1 });
   const [sent, body] = [key(), { ...ASKED, stream: true }];
   const first = ask(body, sent);
@@ -416,14 +417,14 @@ test("a gateway that dies in the middle of its stream: the retry gets what was s
   }
 }, 60_000);
 
-test("an answer past its maximum is cut there, and ends as messages end", async () => {
+test("an answer beyond its maximum is cut there, and ends as messages end", async () => {
   gateway.simulator.behave({ behaviour: { overrun_tokens: 200 }, calls: 1 });
   const said = finalMessage(await streamOf(await ask({ ...ASKED, stream: true })));
   expect(said.stop_reason).toBe("max_tokens");
   expect(said.usage.output_tokens).toBeLessThanOrEqual(60);
 });
 
-test("a wrong path below it speaks as the free endpoints do, and browsers may send its headers", async () => {
+test("a wrong path below it answers like the free endpoints, and browsers may send its headers", async () => {
   const wrong = await ask({}, {}, "/v1/messages/batches");
   expect([wrong.status, ((await wrong.json()) as ErrorJson).error.code]).toEqual([404, "unknown_url"]);
 });

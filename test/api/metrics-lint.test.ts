@@ -1,4 +1,5 @@
-// What Prometheus is given keeps its rules: names, units, types, label sets, and a number of series that no caller can raise.
+// The metrics follow Prometheus' rules: names, units, types, label sets, and a number of series that no caller can
+// increase.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ afterAll(() => gateway.stop());
 const now = (): Promise<Scrape> => scrape(gateway.url);
 const ours = ({ families }: Scrape) => families.filter(({ name }) => /^(tollgate|gen_ai)_/.test(name));
 
-test("names are of letters and underscores; counters end in _total, seconds and dollars say so, help is a sentence", async () => {
+test("names are letters and underscores; counters end in _total, seconds and dollars are named as such, help is a sentence", async () => {
   for (const { name, type, help } of ours(await now())) {
     expect(name).toMatch(/^[a-z][a-z_]*[a-z]$/);
     expect([name, name.endsWith("_total")]).toEqual([name, type === "counter"]);
@@ -30,24 +31,24 @@ test("names are of letters and underscores; counters end in _total, seconds and 
   }
 });
 
-test("docs/operations.md tells of each metric of ours, and of none that is not there", async () => {
+test("docs/operations.md describes each of our metrics, and none that does not exist", async () => {
   const text = readFileSync(join(import.meta.dir, "../../docs/operations.md"), "utf8");
   const told = new Set(text.match(/\btollgate_[a-z_]+\b|\bgen_ai_(?:client|server)_[a-z_]+\b/g));
   const names = ours(await now()).map(({ name }) => name);
   expect([...told].filter((name) => !NO_METRIC.has(name)).toSorted()).toEqual(names.toSorted());
 });
 
-/** A database of an example; what is there where traces are exported. */
+/** A database of an example; what exists only if traces are exported. */
 const NO_METRIC = new Set(["tollgate_back", "tollgate_spans_waiting"]);
 
-test("a metric is announced once, and every sample belongs to one that was announced", async () => {
+test("a metric is declared once, and every sample belongs to a declared one", async () => {
   const { families, samples } = await now();
   const names = families.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   for (const { family, name } of samples) expect([name, names.includes(family)]).toEqual([name, true]);
 });
 
-test("all samples of a metric have the same labels, and no series stands there twice", async () => {
+test("all samples of a metric have the same labels, and no series occurs twice", async () => {
   const { families, samples } = await now();
   for (const { name } of families) {
     const own = samples.filter((sample) => sample.family === name);
@@ -68,10 +69,10 @@ test("all samples of a metric have the same labels, and no series stands there t
   expect(series.filter((one, place) => series.indexOf(one) !== place)).toEqual([]);
 });
 
-/** A call that was answered has no class of failure. */
+/** An answered call has no class of failure. */
 const MAY_BE_ABSENT = new Set(["error_type"]);
 
-/** Labels of ours, each of a set that only operators or this program can make larger. */
+/** Our labels, each with a set of values that only operators or this program can extend. */
 const LABELS = new Set(
   (
     "model provider route state outcome status code limit task reason version le surface " +
@@ -79,14 +80,14 @@ const LABELS = new Set(
   ).split(" "),
 );
 
-test("labels are of closed sets: never a key, an organization, a request or a caller's word", async () => {
+test("labels have closed sets of values: never a key, an organization, a request or text from a caller", async () => {
   const scraped = await now();
   const names = new Set(ours(scraped).map(({ name }) => name));
   const own = scraped.samples.filter(({ family }) => names.has(family));
   expect(
     [...new Set(own.flatMap(({ labels }) => Object.keys(labels)))].filter((name) => !LABELS.has(name)),
   ).toEqual([]);
-  // Prometheus puts words of its own there, and what stood there before under another name.
+  // Prometheus would overwrite these labels and rename ours.
   expect(
     own.flatMap(({ labels }) => Object.keys(labels)).filter((name) => /^(job|instance)$/.test(name)),
   ).toEqual([]);

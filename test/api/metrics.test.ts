@@ -1,4 +1,4 @@
-// Every figure of /metrics moves: one that nothing moves would be watched for ever and say nothing.
+// Every figure of /metrics changes: one that never changes would be watched in vain.
 import { afterAll, beforeAll, expect, mock, spyOn, test } from "bun:test";
 import { noteBackup } from "../../src/store/last-backup.ts";
 import { RequestLog } from "../../src/operator/request-log.ts";
@@ -42,7 +42,7 @@ async function samples(): Promise<Sample[]> {
     });
 }
 
-/** The names that are announced, with or without a sample, and their types. */
+/** The declared names, with or without a sample, and their types. */
 async function announced(): Promise<Map<string, string>> {
   const text = await (await fetch(`${gateway.url}/metrics`)).text();
   return new Map(
@@ -50,7 +50,7 @@ async function announced(): Promise<Map<string, string>> {
   );
 }
 
-/** Of a histogram how much it has seen. */
+/** For a histogram its count. */
 const samplesOf = (all: readonly Sample[], name: string): Sample[] =>
   all.filter((sample) => sample.name === name || sample.name === `${name}_count`);
 
@@ -61,7 +61,7 @@ const isOurs = (name: string): boolean => /^(tollgate|gen_ai)_/.test(name);
 
 const embedded = process.env["TOLLGATE_TEST_STORE"] !== "postgres";
 
-/** What a running gateway is cannot move; the backups of a database are its own affair. */
+/** Facts about a running gateway cannot change; the backups of a database are outside it. */
 const STANDS_STILL = new Set([
   "tollgate_build_info",
   ...(embedded ? [] : ["tollgate_backup_timestamp_seconds"]),
@@ -71,7 +71,7 @@ const DEBT_MORE = "UPDATE org_balance SET debt = debt + 2500000000 WHERE org_id 
 
 const RESEARCH_ROUTE = "base-research-1@simulator/local";
 
-/** Shown by a spy: what the store really does is under test in test/faults. */
+/** Shown by a spy: test/faults tests what the store really does. */
 function pulseOf(shown: { waiting?: number; sweptAtMs?: number }): Promise<void> {
   const pulse = gateway.ledger.pulse();
   spyOn(gateway.ledger, "pulse").mockReturnValue({ ...pulse, ...shown });
@@ -80,7 +80,7 @@ function pulseOf(shown: { waiting?: number; sweptAtMs?: number }): Promise<void>
 
 const sumNow = async (name: string): Promise<number> => sumOf(await samples(), name);
 
-/** What makes each figure of ours move; a figure without a scenario fails the test. */
+/** What changes each of our figures; a figure without a scenario fails the test. */
 const SCENARIOS: Record<string, () => Promise<unknown>> = {
   tollgate_responses_total: () => gateway.chat(customer, hello()),
   tollgate_attempts_total: () => gateway.chat(customer, hello()),
@@ -174,7 +174,7 @@ const SCENARIOS: Record<string, () => Promise<unknown>> = {
     await gateway.admin("GET", "/ledger/audit"); // it does not wait for the minute
   },
   tollgate_ledger_drift_usd: async () => {
-    // Not the customer that calls: it would be refused within a minute.
+    // Not the calling customer: it would be refused within a minute.
     await gateway.tamper(DEBT_MORE, (await gateway.customer()).organizationId);
     await gateway.restart();
     await waitFor(async () => (await sumNow("tollgate_ledger_drift_usd")) !== 0, "the books to be looked at");
@@ -207,7 +207,7 @@ async function whileStreaming<T>(look: () => Promise<T>): Promise<T> {
   return seen;
 }
 
-test("every figure of ours has a scenario that moves it", async () => {
+test("every figure of ours has a scenario that changes it", async () => {
   const types = await announced();
   const ours = [...types.keys()].filter((name) => isOurs(name) && !STANDS_STILL.has(name));
   expect(Object.keys(SCENARIOS).toSorted()).toEqual(ours.toSorted());
@@ -218,13 +218,13 @@ test("every figure of ours has a scenario that moves it", async () => {
     mock.restore();
     const moved = samplesOf(during, name);
     expect({ name, moved }).not.toEqual({ name, moved: before });
-    // A restart begins at zero; whatever else happens, what is counted only grows.
+    // A restart begins at zero; otherwise counters only grow.
     if (types.get(name) !== "gauge")
       expect([name, sumOf(moved, name) > sumOf(before, name)]).toEqual([name, true]);
   }
 });
 
-test("attempts are told by provider and by how they ended, and by nothing that grows", async () => {
+test("attempts are labelled by provider and outcome, and by nothing unbounded", async () => {
   await gateway.chat(customer, hello());
   gateway.simulator.behave({ behaviour: { status: 429 }, calls: 1 });
   await gateway.chat(customer, hello());
@@ -238,7 +238,7 @@ test("attempts are told by provider and by how they ended, and by nothing that g
   expect(labels).toContain('{provider="simulator",outcome="rejected"}');
 });
 
-test("a limit that is reached is told by its setting's name", async () => {
+test("a reached limit is labelled by its setting's name", async () => {
   await whileStreaming(() => gateway.chat(customer, hello()));
   const labels = (await samples())
     .filter(({ name }) => name === "tollgate_limit_refusals_total")
@@ -246,11 +246,11 @@ test("a limit that is reached is told by its setting's name", async () => {
   expect(labels).toEqual(['{limit="max_concurrent"}']);
 });
 
-/** Zero while nothing is wrong or nobody writes, and yet read from something. */
+/** Zero while nothing is wrong or nobody writes, but read from a real source. */
 const MAY_BE_ZERO = /^nodejs_eventloop_lag_seconds$/;
 
-test("no figure of the runtime stands at zero for ever", async () => {
-  await samples(); // the lag is measured from one look to the next
+test("no figure of the runtime stays at zero for ever", async () => {
+  await samples(); // the lag is measured from one scrape to the next
   const busyUntilMs = performance.now() + 50;
   while (performance.now() < busyUntilMs);
   await Bun.sleep(300);

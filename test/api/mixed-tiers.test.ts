@@ -1,5 +1,5 @@
-// A model that one route offers to everybody and another as research: each key is served by routes of its own scope alone, also
-// where the first one fails or is closed. No failover leads around an entitlement (specification 5).
+// A model that one route offers to everyone and another as research: each key is served only by routes of its own
+// scope, even if the first one fails or is closed. No failover bypasses an entitlement (specification 5).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { entitled } from "../support/entitled.ts";
@@ -55,7 +55,7 @@ test("a standard key is never served by the research route: not where its own fa
   expect(second.bill()).toEqual([]);
 });
 
-test("a research key is served by the research route alone, once its entitlement is approved", async () => {
+test("a research key is served only by the research route, once its entitlement is approved", async () => {
   const calls = gateway.simulator.bill().length;
   expect((await served(research)).slice(0, 2)).toEqual([403, "research_entitlement_required"]);
   expect(await listed(research)).toEqual([]);

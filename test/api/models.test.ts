@@ -1,5 +1,5 @@
-// The list of models in the caller's own shape: OpenAI's with what OpenRouter's clients look for, or Anthropic's, by the
-// header that its clients send (wire.md §5).
+// The list of models in the caller's own shape: OpenAI's with the fields that OpenRouter's clients use, or
+// Anthropic's, chosen by the header that its clients send (wire.md §5).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, PREVIEW_V1, RESEARCH, VECTORS } from "../support/models.ts";
@@ -44,7 +44,7 @@ async function get<T = Page>(
   return { status: reply.status, headers: reply.headers, json: (await reply.json()) as T };
 }
 
-test("Anthropic's clients get their list, with the key where they put it, and nothing of routes or prices", async () => {
+test("Anthropic's clients get their list, with the key in their header, without routes or prices", async () => {
   const { status, headers, json } = await get("");
   expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
   expect(json.data.map(({ id }) => id).toSorted((a, b) => a.localeCompare(b))).toEqual([
@@ -80,7 +80,7 @@ test("Anthropic's clients get their list, with the key where they put it, and no
   expect(one.json).toEqual(json.data.find(({ id }) => id === "a/b") as Page["data"][0]);
 });
 
-test("pages go on where the last one ended, and back; together they are the list", async () => {
+test("pages continue where the last one ended, in both directions; together they are the list", async () => {
   const ids = (await get("")).json.data.map(({ id }) => id);
   const first = (await get("?limit=2")).json;
   expect([first.data.map(({ id }) => id), first.has_more, first.last_id]).toEqual([
@@ -96,7 +96,7 @@ test("pages go on where the last one ended, and back; together they are the list
   expect(end).toEqual({ data: [], has_more: false, first_id: null, last_id: null });
 });
 
-test("what is refused is refused in Anthropic's envelope", async () => {
+test("refusals use Anthropic's envelope", async () => {
   for (const [path, status, type] of [
     ["?limit=0", 400, "invalid_request_error"],
     ["?limit=1001", 400, "invalid_request_error"],
@@ -118,11 +118,11 @@ test("what is refused is refused in Anthropic's envelope", async () => {
   }
   const stranger = await get<{ error: { type: string } }>("", VERSION);
   expect([stranger.status, stranger.json.error.type]).toEqual([401, "authentication_error"]);
-  // Without the header it is OpenAI's list, whose key stands elsewhere.
+  // Without the header it is OpenAI's list, which expects the key elsewhere.
   expect((await get("", { "x-api-key": customer.secret })).status).toBe(401);
 });
 
-test("what OpenRouter's clients look for stands beside OpenAI's fields", async () => {
+test("the fields that OpenRouter's clients use are beside OpenAI's", async () => {
   const { json } = await gateway.get<{ data: Record<string, unknown>[] }>(customer, "/v1/models");
   const found = (id: string) => json.data.find((one) => one["id"] === id);
   expect(found("base-preview-v1")).toMatchObject({
@@ -148,7 +148,7 @@ test("what OpenRouter's clients look for stands beside OpenAI's fields", async (
   expect(JSON.stringify(json)).not.toContain("sim-secret-1");
 });
 
-test("a route that costs otherwise than the first says what; one that costs the same says nothing", async () => {
+test("a route with other prices than the first lists them; one with the same prices does not", async () => {
   const { json } = await gateway.get<{ pricing: object; routes: { route: string; pricing?: object }[] }>(
     customer,
     "/v1/models/plain-1",

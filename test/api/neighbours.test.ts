@@ -1,9 +1,9 @@
-// What clients of other surfaces get: the name of the endpoint that exists. And fields that only some clients send.
+// Clients of unsupported surfaces are told the endpoint that exists. Also fields that only some clients send.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PREVIEW_V1 as MODEL } from "../support/models.ts";
 
-/** Where clients reach it, which is not where it listens. */
+/** The public address, which differs from the listening one. */
 const PUBLIC = "https://gate.example.com";
 let gateway: TestGateway;
 let customer: Customer;
@@ -53,7 +53,7 @@ test.each(["/v1/files", "/v1/audio/speech", "/v1"])(
   },
 );
 
-test("a completion that is asked for by its id was not stored, which is said, with where to look", async () => {
+test("a completion requested by its id was not stored; the answer says so, and where to look", async () => {
   for (const path of ["/chatcmpl-1", "/chatcmpl-1/messages"]) {
     const answer = await gateway.get<{ error: { code: string; message: string } }>(
       customer,
@@ -65,7 +65,7 @@ test("a completion that is asked for by its id was not stored, which is said, wi
   }
 });
 
-test("Anthropic's clients read what is refused in their own form on every path", async () => {
+test("Anthropic's clients get refusals in their own shape on every path", async () => {
   const headers = { "anthropic-version": "2023-06-01" };
   for (const path of ["/v1/files", "/v1/skills", "/v1/v1/messages"]) {
     const answer = await fetch(`${gateway.url}${path}`, { headers });
@@ -77,7 +77,7 @@ test("Anthropic's clients read what is refused in their own form on every path",
     expect(answer.headers.get("request-id")).toBe(body.request_id);
   }
   const plain = await fetch(`${gateway.url}/v1/chat/completions/x`, { headers });
-  expect((await plain.json()) as object).toHaveProperty("error.request_id"); // the surface's own form stands before
+  expect((await plain.json()) as object).toHaveProperty("error.request_id"); // the surface's own shape comes first
 });
 
 const hello = { model: MODEL.model, messages: [{ role: "user", content: "Say hello" }] };
@@ -85,7 +85,7 @@ interface Logprobs {
   content: { token: string; logprob: number; bytes: number[]; top_logprobs: { token: string }[] }[];
 }
 
-test("log probabilities are of the very text, in a body and in a stream", async () => {
+test("log probabilities belong to exactly the text, in a body and in a stream", async () => {
   const asked = { ...hello, logprobs: true, top_logprobs: 2 };
   const whole = await gateway.chat<{ choices: { message: { content: string }; logprobs: Logprobs }[] }>(
     customer,
@@ -112,7 +112,7 @@ test("log probabilities are of the very text, in a body and in a stream", async 
   expect(streamed).toEqual(content);
 });
 
-test("an image in its original size is taken, within the release's bound", async () => {
+test("an image in its original size is accepted, within the release's bound", async () => {
   const url = "data:image/png;base64,iVBORw0KGgo=";
   const image = (detail: string) => ({ type: "image_url", image_url: { url, detail } });
   const ask = (detail: string) =>

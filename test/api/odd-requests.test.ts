@@ -1,5 +1,5 @@
-// Requests that no client library would send and that are served all the same, and clients that leave in ways of their own: each call
-// is made once, and what is held and charged is exact (wire.md §6).
+// Requests that no client library would send but that are served, and clients that leave in unusual ways: each call
+// is made once, and holds and charges are exact (wire.md §6).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { exchange, openSocket, statusOf } from "../support/raw.ts";
@@ -53,7 +53,7 @@ test.each<[string, (body: string, key: string) => string]>([
   expect(gateway.simulator.bill()).toHaveLength(calls + 1);
 });
 
-test("a half-closed client, and one that pipelines behind a call, are clients that left; their key brings the answer", async () => {
+test("a client that half-closes, and one that pipelines after a call, count as having left; their idempotency key gets the answer", async () => {
   const body = JSON.stringify(hello("uncounted-1"));
   const call = (key: string): string => {
     const headers = [`Authorization: Bearer ${customer.secret}`, `Idempotency-Key: ${key}`];
@@ -75,7 +75,7 @@ test("a half-closed client, and one that pipelines behind a call, are clients th
   expect(gateway.simulator.bill().length - calls).toBeLessThanOrEqual(2);
 });
 
-test("an empty header shows no key beside the one that is shown", async () => {
+test("an empty key header does not count beside a real one", async () => {
   const shown: [path: string, ...headers: string[]][] = [
     ["/v1/messages", "Authorization:", `x-api-key: ${customer.secret}`],
     ["/v1/messages", "x-api-key:  ", `Authorization: Bearer ${customer.secret}`],

@@ -1,4 +1,5 @@
-// What goes upstream is what was priced (money.md §6): driven over HTTP, with a provider that keeps what it gets.
+// What is sent upstream is what was priced (money.md §6): tested over HTTP, with a provider that records what it
+// gets.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { filePart, samplePdf } from "../../src/lib/pdf.fixtures.ts";
@@ -126,7 +127,7 @@ test("whatever is asked, the quoted prompt covers every byte that goes upstream 
   );
 }, 60_000);
 
-test("of several routes the quote covers the one that is sent most", async () => {
+test("with several routes the quote covers the one that is sent most", async () => {
   const state = "s".repeat(5000);
   const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
   const withState = (family: string): object => ({
@@ -170,7 +171,7 @@ test.each([
 test("a megabyte where there is no maximum is held for", async () => {
   const messages = [{ role: "user", content: "Hi" }, ...calledAs("c").slice(1)];
   const tools = [{ type: "function", function: { name: "f", parameters: { [MEGABYTE]: 1 } } }];
-  // Counted exactly, because a million bytes are more than the window: eight of these letters are one token.
+  // Counted exactly, because a million bytes exceed the window: eight of these letters are one token.
   for (const asked of [
     { messages, tools },
     { messages: [{ role: "user", content: MEGABYTE }] },
@@ -179,7 +180,7 @@ test("a megabyte where there is no maximum is held for", async () => {
     expect((await quote({ model: "kept-1", ...asked })).prompt_tokens_max).toBeGreaterThan(100_000);
 });
 
-test("where counting stopped is said in the words of each surface", async () => {
+test("the point where counting stopped is reported in each surface's format", async () => {
   const content = 'She said: "it\'s\n\n fine".\n'.repeat(4000);
   const ask = async (path: string, prompt: object): Promise<string> => {
     const response = await fetch(`${gateway.baseUrl}${path}`, {
@@ -196,7 +197,7 @@ test("where counting stopped is said in the words of each surface", async () => 
   expect(await ask("/chat/completions", { messages })).toEndWith("there is more of the messages.");
 });
 
-test("what only the bound in bytes refuses, the exact count decides: one token too many is refused, one less is not", async () => {
+test("if only the byte bound is too high, the exact count decides: one token too many is refused, one less is not", async () => {
   const content = 'She said: "it\'s\n\n fine".\n'.repeat(40);
   const ask = (max_tokens: number): Promise<{ status: number; json: ErrorJson }> =>
     gateway.chat<ErrorJson>(customer, {

@@ -1,5 +1,6 @@
-// Before anything of a request is taken, read or parsed, its key is proven: whoever only knows a key's beginning uses up
-// nothing of its owner's, and learns that before his body was read (hardening.md §2.3, wire.md §4.2).
+// A request's key is verified before anything of the request is accepted, read or parsed: a caller who knows only a
+// key's prefix uses up nothing of its owner's, and is refused before the body is read (hardening.md §2.3, wire.md
+// §4.2).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { mintKey, mintManagementKey } from "../../src/registry/secret.ts";
@@ -11,7 +12,7 @@ import { waitFor } from "../support/wait.ts";
 const PER_MINUTE = 60;
 const MEGABYTE = 1024 * 1024;
 
-/** What of a connection's answers has arrived. */
+/** Which of a connection's answers have arrived. */
 class Line {
   text = "";
   private constructor(private readonly socket: Socket) {
@@ -25,7 +26,7 @@ class Line {
     return new Line(socket);
   }
 
-  /** Resolves when the bytes have left. */
+  /** Resolves when the bytes have been sent. */
   send(bytes: string | Buffer): Promise<void> {
     return new Promise((resolve, reject) =>
       this.socket.write(bytes, (error) => (error ? reject(error) : resolve())),
@@ -60,7 +61,7 @@ describe.each(STORES)("on %s", (store) => {
     await gateway.stop();
   });
 
-  /** A key with the beginning of somebody's, and another secret. */
+  /** A key with the prefix of an existing one, and another secret. */
   const forged = (of = victim): string => mintKey(of).value;
   const head = (path: string, bearer: string | null, length: number, ...more: string[]): string =>
     [
@@ -76,7 +77,7 @@ describe.each(STORES)("on %s", (store) => {
   test("a thousand forged keys leave the owner's window as it was", async () => {
     expect(mintKey(victim).prefix).toBe(victim.secret.slice(0, mintKey(victim).prefix.length));
     const owner = await gateway.customer({ usd: "50" });
-    // One comes back after ten seconds, on however slow a machine.
+    // A slot is free again after ten seconds, however slow the machine.
     const places = 6;
     await gateway.admin("POST", "/limits", { key: owner.keyId, requests_per_minute: places });
     const secret = forged(owner);
@@ -143,7 +144,7 @@ describe.each(STORES)("on %s", (store) => {
     },
   );
 
-  test("a client that insists on sending its 8 MB first still reads the 401", async () => {
+  test("a client that insists on sending its 8 MB first can still read the 401", async () => {
     const size = 8 * MEGABYTE;
     const line = await Line.open(gateway.url);
     await line.send(head("POST /v1/chat/completions", forged(), size));
@@ -157,13 +158,13 @@ describe.each(STORES)("on %s", (store) => {
       expect((await gateway.chat({ ...victim, secret: forged() }, body)).status).toBe(401);
   });
 
-  test("who waits for 100 Continue is told to go on, and why not", async () => {
+  test("a client that waits for 100 Continue is told to continue, or why not", async () => {
     const asked = head("POST /v1/chat/completions", forged(), 7 * MEGABYTE, "Expect: 100-continue");
     const reply = await exchange(gateway.url, asked, 500);
     expect(reply).toStartWith("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 401 ");
   });
 
-  test("what the headers say of the body comes before the key, what the body says after it", async () => {
+  test("refusals based on headers about the body come before the key, those based on its content after it", async () => {
     const plain = head("POST /v1/chat/completions", forged(), 2).replace("application/json", "text/plain");
     expect(statusOf(await exchange(gateway.url, `${plain}{}`))).toBe(415);
     expect(statusOf(await exchange(gateway.url, head("POST /v1/chat/completions", forged(), 9e6)))).toBe(413);
@@ -179,7 +180,7 @@ describe.each(STORES)("on %s", (store) => {
     const body = JSON.stringify(hello());
     const line = await Line.open(gateway.url);
     await line.send(head("POST /v1/chat/completions", key.secret, body.length) + body.slice(0, 10));
-    await Bun.sleep(200); // its key is proven by now, or will be found revoked at once
+    await Bun.sleep(200); // its key is verified by now, or will be found revoked at once
     await gateway.admin("POST", `/keys/${key.keyId}/revoke`);
     const calls = gateway.simulator.bill().length;
     await line.send(body.slice(10));
@@ -224,7 +225,7 @@ describe.each(STORES)("on %s", (store) => {
     expect((await gateway.chat(busy, hello())).status).toBe(200);
   });
 
-  test("while the store is away everybody is told to come back, and nothing is read", async () => {
+  test("while the store is away every caller is told to come back, and nothing is read", async () => {
     const { ledger } = gateway;
     const [ready, real] = [ledger.ready(), ledger.checkKey.bind(ledger)];
     expect(ready).toBe(true);

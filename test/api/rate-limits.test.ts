@@ -1,5 +1,5 @@
-// Limits of a rate over HTTP: set at the operator's API and at the dashboard's, refused with a time to come back, told in
-// headers (wire.md §6). What they let in is tried on the ledger (`test/ledger/rate-limits.ts`).
+// Rate limits over HTTP: set through the operator's API and the dashboard's, refused with a time to retry, reported
+// in headers (wire.md §6). What they admit is tested on the ledger (`test/ledger/rate-limits.ts`).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RateLimitJson } from "../../src/api/shapes/rate-limits.ts";
 import { type Browser, firstOperator, newMember, operatorJoins } from "../support/browser.ts";
@@ -27,7 +27,7 @@ const set = (limits: object): Promise<Reply<RateLimitJson & ErrorJson>> =>
 const chat = (customer: Customer, body: unknown = hello()): Promise<Reply<ErrorJson>> =>
   gateway.chat<ErrorJson>(customer, body);
 
-test("429 names whose limit it is, of what, how much and when it fits; 200 and 429 tell what is left", async () => {
+test("429 names whose limit it is, of what, how much and when to retry; 200 and 429 report what is left", async () => {
   const customer = await gateway.customer();
   await set({ key: customer.keyId, requests_per_minute: 2, tokens_per_minute: 100_000 });
   await set({ org: customer.organizationId, requests_per_minute: 600 });
@@ -59,12 +59,12 @@ test("429 names whose limit it is, of what, how much and when it fits; 200 and 4
   expect(refused.headers.get("x-ratelimit-remaining-requests")).toBe("0");
 });
 
-test("without a limit nothing is told", async () => {
+test("without a limit nothing is reported", async () => {
   const { headers } = await chat(await gateway.customer());
   expect([...headers.keys()].filter((name) => name.includes("ratelimit"))).toEqual([]);
 });
 
-test("a prompt whose byte bound is above a whole minute of tokens is counted; one that really is, is told to send fewer", async () => {
+test("a prompt whose byte bound exceeds a minute's tokens is counted; if its count does, too, the caller is told to send fewer", async () => {
   const customer = await gateway.customer();
   const content = "counted ".repeat(1000);
   await set({ key: customer.keyId, tokens_per_minute: 3000 });
@@ -84,7 +84,7 @@ test("a prompt whose byte bound is above a whole minute of tokens is counted; on
   expect(await quote.json()).toMatchObject({ admissible: false, binding_limit: "tokens" });
 });
 
-describe("at the operator's API", () => {
+describe("through the operator's API", () => {
   test.each<[object, number, string]>([
     [{ requests_per_minute: 0 }, 400, "requests_per_minute"],
     [{ requests_per_minute: -5 }, 400, "requests_per_minute"],
@@ -104,7 +104,7 @@ describe("at the operator's API", () => {
     expect(JSON.stringify(reply.json.error)).toContain(named);
   });
 
-  test("needs an organization, a key or a model; a revoked key has no use of one", async () => {
+  test("needs an organization, a key or a model; a revoked key is refused", async () => {
     expect((await set({ concurrent: 1 })).status).toBe(400);
     const { keyId } = await gateway.customer();
     await gateway.admin("POST", `/keys/${keyId}/revoke`);
@@ -115,7 +115,7 @@ describe("at the operator's API", () => {
     ]);
   });
 
-  test("lists what holds for the subject itself, then what is set within it", async () => {
+  test("lists the limits of the subject itself, then those set within it", async () => {
     const { organizationId: org, keyId: key } = await gateway.customer();
     await set({ org, model: "plain-1", concurrent: 3 });
     await set({ key, model: "plain-1", tokens_per_minute: 500 });
@@ -131,7 +131,7 @@ describe("at the operator's API", () => {
   });
 });
 
-test("a model of which nothing is set has a version, too: an admin sets a limit of it, for the organization and for a key", async () => {
+test("a model without any limit has a version, too: an admin limits it for the organization and for a key", async () => {
   const { organizationId: org, keyId: key } = await gateway.customer();
   const admin = await newMember(operator, gateway, { org, role: "admin", email: "models@example.com" });
   const model = "plain-1";
@@ -157,7 +157,7 @@ test("a model of which nothing is set has a version, too: an admin sets a limit 
   ]);
 });
 
-test("who is an operator and an admin says whose word it is; the operator's without it, and nobody says another's", async () => {
+test("a person who is operator and admin says which limit they set; by default the operator's, and nobody sets another's", async () => {
   const { organizationId: org } = await gateway.customer();
   const admin = await newMember(operator, gateway, { org, role: "admin", email: "one-hat@example.com" });
   await operatorJoins(operator, { org, role: "admin" });
@@ -183,7 +183,7 @@ test("who is an operator and an admin says whose word it is; the operator's with
   expect(await said(operator, { concurrent: 5 })).toEqual([5, 6]);
 });
 
-test("an admin lowers what the operator allows, is told where it ends, and the audit log tells who set what", async () => {
+test("an admin sets a lower limit than the operator's, is told the maximum, and the audit log says who set what", async () => {
   const { organizationId: org, keyId } = await gateway.customer();
   const admin = await newMember(operator, gateway, { org, role: "admin", email: "limits@example.com" });
   await set({ org, requests_per_minute: 100 });

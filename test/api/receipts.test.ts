@@ -1,4 +1,4 @@
-// Signed receipts: what the gateway answers, and what `./tollgate receipt verify` makes of it without a gateway.
+// Signed receipts: what the gateway returns, and how `./tollgate receipt verify` checks it without a gateway.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -79,7 +79,7 @@ test("streams, overruns and released requests have receipts that verify", async 
     expect(await verify(JSON.stringify(answer))).toMatchObject({ code: 0, err: "" });
 });
 
-test("a changed receipt, a stranger's, or none is refused with what to do", async () => {
+test("a changed receipt, one of another signer, or none is refused with what to do", async () => {
   const reply = await gateway.chat(customer, hello());
   const { jws } = await receiptOf(reply.headers.get("x-request-id"));
   const [head, payload, signature] = jws.split(".") as [string, string, string];
@@ -100,7 +100,7 @@ test("a changed receipt, a stranger's, or none is refused with what to do", asyn
   expect((await verify(theirs.json.jws)).code).toBe(1);
 });
 
-test("nobody else's receipt: 404 for another key, 401 without one", async () => {
+test("another key's receipt: 404 for another key, 401 without one", async () => {
   const reply = await gateway.chat(customer, hello());
   const path = `/v1/receipts/${reply.headers.get("x-request-id")}`;
   const other = await gateway.key(customer.organizationId);

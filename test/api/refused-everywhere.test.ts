@@ -1,6 +1,6 @@
-// What specification 2.1 rejects is rejected on every surface, whichever shape the model's provider speaks: raw token ids, runtime
-// adapters, and thoughts asked for in the words of another surface. None of it reaches a provider, or is left out in silence; nor is a
-// member of an option that nobody reads.
+// What specification 2.1 rejects is rejected on every surface, whatever shape the model's provider speaks: raw token
+// ids, runtime adapters, and reasoning requested in another surface's format. None of it reaches a provider or is
+// silently dropped; nor is an unknown member of an option.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FORMATS } from "../../src/gateway/formats/formats.ts";
 import { REFUSED_FIELDS } from "../../src/gateway/formats/chat-completions/refused-fields.ts";
@@ -19,7 +19,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** The second one knows no word for thinking, whatever its release says. */
+/** The second one has no field for thinking, whatever its release says. */
 const ON_BEDROCK = [
   onProvider({ ...PREVIEW_V1, model: "on-aws", upstream_model: "anthropic.claude-opus-4-5-v1:0" }, "aws"),
   onProvider({ ...PREVIEW_V1, model: "on-nova", upstream_model: "amazon.nova-pro-v1:0" }, "aws"),
@@ -55,7 +55,7 @@ const sensitive = [...REFUSED_FIELDS].filter(
   ([, { code }]) => code === "raw_token_ids_not_allowed" || code === "runtime_adapter_not_allowed",
 );
 
-test("every surface that speaks is asked here", () => {
+test("every chat surface is tested here", () => {
   expect(FORMATS.map(({ path }) => path).filter((path) => path !== "/v1/embeddings")).toEqual(WORDS);
 });
 
@@ -63,7 +63,7 @@ test.each(PATHS)(
   "raw token ids and runtime adapters are rejected on %s, and no provider hears of them",
   async (path) => {
     const calls = gateway.simulator.bill().length;
-    // The older surface has an `echo` of its own, whose default is allowed.
+    // The legacy surface has an `echo` of its own, whose default is allowed.
     const asked = sensitive.filter(([name]) => !(path === "/v1/completions" && name === "echo"));
     for (const model of MODELS)
       for (const [name, { code }] of asked)
@@ -105,7 +105,7 @@ const FOREIGN: [path: string, names: Record<string, unknown>][] = [
 ];
 
 test.each(FOREIGN)(
-  "how much to think is said in the words of %s, or refused by name",
+  "the amount of thinking is given in the format of %s, or refused by name",
   async (path, names) => {
     const calls = gateway.simulator.bill().length;
     for (const model of MODELS)
@@ -119,7 +119,7 @@ test.each(FOREIGN)(
   },
 );
 
-test("an adapter is refused for what it is beside inputs of embeddings, and null is none of them", async () => {
+test("an adapter is refused as such beside embedding inputs, and null is not one", async () => {
   const vectors = { model: "vectors-1", input: "hello" };
   expect(await ask("/v1/embeddings", { ...vectors, lora_path: "x" })).toEqual([
     400,
@@ -169,13 +169,13 @@ test.each<[path: string, options: object, named: string[]]>([
     },
     ["text.tone", "text.format.lazy", "reasoning.context", "reasoning.depth", "stream_options.include_usage"],
   ],
-])("members of options that nobody reads are named on %s", async (path, options, named) => {
+])("unknown members of options are named on %s", async (path, options, named) => {
   const response = await post(path, { model: "on-gemini", ...bodyOf(path), ...options });
   await response.text();
   expect([response.status, response.headers.get("x-gw-ignored-parameters")]).toEqual([200, named.join(", ")]);
 });
 
-test("of an option full of unknown members eight are named", async () => {
+test("for an option full of unknown members eight are named", async () => {
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`m${n}`, n]));
   const path = "/v1/chat/completions";
   const response = await post(path, {
@@ -186,7 +186,7 @@ test("of an option full of unknown members eight are named", async () => {
   expect(response.headers.get("x-gw-ignored-parameters")?.split(", ")).toHaveLength(8);
 });
 
-/** A budget of thoughts is at least 1,024 tokens, and lies inside the maximum. */
+/** A thinking budget is at least 1,024 tokens, and less than the maximum. */
 const [TIGHT, AMPLE] = [30, 3000];
 
 test.each<[model: string, max: number, said: object, named: string | null]>([
@@ -200,16 +200,13 @@ test.each<[model: string, max: number, said: object, named: string | null]>([
   ["on-nova", AMPLE, { reasoning_effort: "high" }, "reasoning_effort"],
   ["on-gemini", AMPLE, { reasoning_effort: "high" }, null],
   ["on-openai", TIGHT, { reasoning_effort: "high" }, null],
-])(
-  "a thought that was asked for and has no room is named: %s, at most %d, %o",
-  async (model, max, said, named) => {
-    const response = await post("/v1/chat/completions", { model, messages: SAID, max_tokens: max, ...said });
-    await response.text();
-    expect([response.status, response.headers.get("x-gw-ignored-parameters")]).toEqual([200, named]);
-  },
-);
+])("requested thinking without room is named: %s, at most %d, %o", async (model, max, said, named) => {
+  const response = await post("/v1/chat/completions", { model, messages: SAID, max_tokens: max, ...said });
+  await response.text();
+  expect([response.status, response.headers.get("x-gw-ignored-parameters")]).toEqual([200, named]);
+});
 
-test("a demanded tool leaves no thought with a budget, and the effort beside it is named", async () => {
+test("a forced tool leaves no thinking budget, and the effort beside it is named", async () => {
   const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
   const said = { reasoning_effort: "high", tools, tool_choice: "required" };
   const response = await post("/v1/chat/completions", {
@@ -238,7 +235,7 @@ test.each<[model: string, said: object, named: string | null]>([
 });
 
 test.each(Object.entries(BODIES))(
-  "what is more than a model holds is refused by a field that %s has",
+  "a request above the model's window is refused by a field that %s has",
   async (path, body) => {
     const most = Object.fromEntries(
       Object.entries(body).map(([name, value]) => [

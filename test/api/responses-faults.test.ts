@@ -1,4 +1,5 @@
-// POST /v1/responses when the provider or the gateway fails: whatever comes of it is whole for a strict client, and the ledger is sound.
+// POST /v1/responses when the provider or the gateway fails: the result is complete for a strict client, and the
+// ledger is sound.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DIALECTS } from "../../src/providers/openai/dialects.ts";
 import type { Behaviour } from "../../src/providers/simulator/behaviour.ts";
@@ -63,32 +64,29 @@ const FAULTS: Record<string, Behaviour> = {
   "a redirect": { status: 302, location: "http://127.0.0.1:1/" },
 };
 
-test.each(Object.entries(FAULTS))(
-  "%s leaves an answer that is whole, and nothing held",
-  async (_, behaviour) => {
-    for (const model of MODELS)
-      for (const stream of [true, false]) {
-        gateway.simulator.behave({ behaviour, calls: 1 });
-        const body = { model, input: "Say hello", max_output_tokens: 60, stream };
-        const response = await ask({ url: gateway.url, secret: customer.secret }, body);
-        const text = await response.text();
-        const type = response.headers.get("content-type") ?? "";
-        if (response.status === 200)
-          if (type.startsWith("text/event-stream")) readResponseStream(text);
-          else responseSchema.parse(JSON.parse(text));
-        else
-          expect(JSON.parse(text)).toMatchObject({
-            error: { type: expect.any(String), code: expect.any(String) },
-          });
-        gateway.simulator.behaveWell();
-        expect((await gateway.balance(customer)).held).toBe(0n as never);
-        const id = response.headers.get("x-request-id") ?? "";
-        if (response.status === 503) continue; // the circuit of a refused account
-        const { charge, hold } = await gateway.request(id);
-        expect(charge <= hold).toBe(true);
-      }
-  },
-);
+test.each(Object.entries(FAULTS))("%s leaves a complete answer, and nothing held", async (_, behaviour) => {
+  for (const model of MODELS)
+    for (const stream of [true, false]) {
+      gateway.simulator.behave({ behaviour, calls: 1 });
+      const body = { model, input: "Say hello", max_output_tokens: 60, stream };
+      const response = await ask({ url: gateway.url, secret: customer.secret }, body);
+      const text = await response.text();
+      const type = response.headers.get("content-type") ?? "";
+      if (response.status === 200)
+        if (type.startsWith("text/event-stream")) readResponseStream(text);
+        else responseSchema.parse(JSON.parse(text));
+      else
+        expect(JSON.parse(text)).toMatchObject({
+          error: { type: expect.any(String), code: expect.any(String) },
+        });
+      gateway.simulator.behaveWell();
+      expect((await gateway.balance(customer)).held).toBe(0n as never);
+      const id = response.headers.get("x-request-id") ?? "";
+      if (response.status === 503) continue; // the circuit of a refused account
+      const { charge, hold } = await gateway.request(id);
+      expect(charge <= hold).toBe(true);
+    }
+});
 
 test("a gateway that dies in the middle of its stream: the retry gets what was sent, ended as a response that failed", async () => {
   const dying = await ProcessGateway.start({ TOLLGATE_CRASH_AT: "mid_stream:2" });

@@ -1,4 +1,5 @@
-// POST /v1/responses over HTTP: the promises of every surface in its own words, schema-checked, on the provider's one bill.
+// POST /v1/responses over HTTP: the promises of every surface in its own format, schema-checked, on the provider's
+// one bill.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DIALECTS } from "../../src/providers/openai/dialects.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -7,7 +8,7 @@ import { MODELS, onProvider, PLAIN, PREVIEW_V1 } from "../support/models.ts";
 import { readResponseStream, type ResponseJson, responseSchema } from "../support/response-schema.ts";
 import { reads } from "../support/wait.ts";
 
-/** Of two providers: one speaks this shape itself, the other is spoken to in chat completions. */
+/** Two providers: one speaks this shape itself, the other gets chat completions. */
 const ROUTES = [
   { how: "as it was written", plain: "plain-1", thinking: "base-preview-v1", beforeWords: 4 },
   { how: "in translation", plain: "plain-chat", thinking: "thinking-chat", beforeWords: 1 },
@@ -67,7 +68,7 @@ const saidIn = ({ output }: ResponseJson): string =>
 const key = (): Sent => ({ "idempotency-key": crypto.randomUUID() });
 const billOf = (id: string) => gateway.simulator.bill().filter(({ request_id }) => request_id === id);
 
-/** What the ledger has, without what is each request's own. */
+/** What the ledger has, without what is unique to each request. */
 async function bookedOf(requestId: string) {
   const { usage, charge, evidence, variance, minimumApplied, outputBound, releaseDigest } =
     await gateway.request(requestId);
@@ -103,7 +104,7 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
     expect(saidIn(json)).not.toBe("");
   });
 
-  test("reasoning comes as its summary, within the published modes", async () => {
+  test("reasoning is returned as its summary, within the published modes", async () => {
     const asked = {
       model: thinking,
       input: "Say hello",
@@ -117,7 +118,7 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
     expect([refused.status, error.code, error.param]).toEqual([400, "unsupported_value", "reasoning.effort"]);
   });
 
-  test("tools are called, answered, and called back by their own names; searches are dropped by name", async () => {
+  test("tools are called, answered, and called again by their own names; searches are dropped by name", async () => {
     const tools = [
       LOOK,
       { type: "web_search" },
@@ -146,7 +147,7 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
     }
   });
 
-  test("the form of an answer is asked for, and log probabilities are told", async () => {
+  test("an answer's format can be requested, and log probabilities are returned", async () => {
     const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
     const form = { format: { type: "json_schema", name: "a", schema, strict: true } };
     const json = await answered({
@@ -178,7 +179,7 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
     expect((await streamed({ ...ASKED, max_output_tokens: 20 })).final.status).toBe("incomplete");
   });
 
-  test("every refusal comes in OpenAI's envelope and in this surface's words, and holds nothing", async () => {
+  test("every refusal uses OpenAI's envelope and this surface's terms, and holds nothing", async () => {
     const before = await gateway.balance(customer);
     const read = async (body: object, headers: Sent = {}, secret?: string) => {
       const response = await ask(body, headers, secret);
@@ -234,7 +235,7 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
     expect([chat.status, chat.json.error.code]).toEqual([422, "idempotency_key_reused"]);
   });
 
-  test("who repeats a stream that runs follows it, to its own end", async () => {
+  test("a retry of a running stream follows it to its own end", async () => {
     gateway.simulator.behave({ behaviour: { tokens_per_second: 200, completion_tokens: 50 }, calls: 1 });
     const sent = key();
     const first = ask(LIVE, sent);
@@ -277,7 +278,7 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
   });
 });
 
-test("nothing is stored: a response is neither fetched nor deleted", async () => {
+test("nothing is stored: a response can be neither fetched nor deleted", async () => {
   const { id } = await answered(ASKED);
   for (const method of ["GET", "DELETE"]) {
     const init = { method, headers: { authorization: `Bearer ${customer.secret}` } };
@@ -293,16 +294,19 @@ test.each([
   ["GET", "/resp_1/input_items", "response_not_found"],
   ["POST", "/resp_1", "response_not_found"],
   ["POST", "/compact", "unknown_url"],
-])("%s %s: there is no such operation, and what to do instead", async (method, path, code) => {
-  const init = { method, headers: { authorization: `Bearer ${customer.secret}` } };
-  const response = await fetch(`${gateway.url}/v1/responses${path}`, init);
-  const { error } = (await response.json()) as ErrorJson;
-  expect([response.status, error.code]).toEqual([404, code]);
-  expect(error.message).toContain(code === "unknown_url" ? "/v1/responses" : "'resp_1'");
-  expect(error.message).toContain("`input` items");
-});
+])(
+  "%s %s: there is no such operation, and the answer says what to do instead",
+  async (method, path, code) => {
+    const init = { method, headers: { authorization: `Bearer ${customer.secret}` } };
+    const response = await fetch(`${gateway.url}/v1/responses${path}`, init);
+    const { error } = (await response.json()) as ErrorJson;
+    expect([response.status, error.code]).toEqual([404, code]);
+    expect(error.message).toContain(code === "unknown_url" ? "/v1/responses" : "'resp_1'");
+    expect(error.message).toContain("`input` items");
+  },
+);
 
-test("its quote and its id are known at the free endpoints", async () => {
+test("its quote and its id work on the free endpoints", async () => {
   const { id, gateway: receipt } = await answered(ASKED);
   const found = await gateway.get<{ gateway: object }>(customer, `/v1/generation?id=${id}`);
   expect(found.json.gateway).toEqual(receipt);

@@ -1,4 +1,5 @@
-// Routes and releases (specification 1, 7): disabled, stale, unhealthy; several routes by priority; failover only with proof.
+// Routes and releases (specification 1, 7): disabled, stale, unhealthy; several routes by priority; failover only
+// with proof.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { testClock } from "../support/clock.ts";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
@@ -12,7 +13,7 @@ let second: Simulator;
 let customer: Customer;
 const two: TestManifest = { ...PLAIN, model: "two-routes", priority: 1 };
 const ROUTE = "two-routes@simulator/local";
-/** How long a route stays closed whose calls kept failing: long enough to be seen closed on a slow machine, too. */
+/** How long a route stays closed after repeated failures: long enough to be seen closed on a slow machine, too. */
 const OPEN_MS = 1_500;
 
 beforeAll(async () => {
@@ -45,7 +46,7 @@ const served = async (model = "two-routes"): Promise<[number, string | undefined
   return [status, json.gateway?.provider, json.gateway?.attempts];
 };
 
-test("the route of the better priority serves", async () => {
+test("the route with the better priority serves", async () => {
   expect(await served()).toEqual([200, "simulator", 1]);
 });
 
@@ -54,7 +55,7 @@ test.each([429, 503, 529, 400, 404, 422])(
   async (status) => {
     gateway.simulator.behave({ behaviour: { status }, calls: 1 });
     expect(await served()).toEqual([200, "second", 2]);
-    expect(await served()).toEqual([200, "simulator", 1]); // and a good answer closes the matter
+    expect(await served()).toEqual([200, "simulator", 1]); // and a good answer ends it
   },
 );
 
@@ -107,7 +108,7 @@ test("a route whose calls keep failing is closed, and the other one serves; one 
   expect(await served()).toEqual([200, "simulator", 1]);
 });
 
-test("with its circuit open a model's only route answers 503 route_unhealthy with a time to come back", async () => {
+test("with its circuit open a model's only route answers 503 route_unhealthy with a time to retry", async () => {
   const models = { ...PLAIN, model: "fragile-1", upstream_model: "sim-fragile-1" };
   await gateway.publish(models, { nowMs: clock.nowMs() });
   gateway.simulator.behave({ behaviour: { status: 500 }, calls: 3, model: "sim-fragile-1" });
@@ -121,7 +122,7 @@ test("with its circuit open a model's only route answers 503 route_unhealthy wit
   gateway.simulator.behaveWell();
 });
 
-test("a disabled route is closed on the next request, with its reason; no approval overrides it; enabled it serves again", async () => {
+test("a disabled route is closed on the next request, with its reason; no approval overrides it; once enabled it serves again", async () => {
   const route = "plain-1@simulator/local";
   await gateway.admin("POST", "/routes/disable", { route, reason: "maintenance" });
   const calls = gateway.simulator.bill().length;

@@ -1,5 +1,5 @@
-// A second surface (`test/support/brief-format.ts`), registered by the one line that any surface is: admission, money,
-// replays, disconnects and crashes are those of chat completions, in its own words (surfaces.md, head).
+// A second surface (`test/support/brief-format.ts`), registered by one line like any other: admission, money,
+// replays, disconnects and crashes work as for chat completions, in its own format (surfaces.md, head).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { chatCompletions } from "../../src/gateway/formats/chat-completions/chat-completions.ts";
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const ASKED = { model: "plain-1", ask: "Say hello", atMost: 60 };
 const LIVE = { ...ASKED, live: true };
-/** What says the same to a provider. */
+/** The same request for a provider. */
 const CHAT = { model: "plain-1", messages: [{ role: "user", content: "Say hello" }], max_tokens: 60 };
 
 interface Brief {
@@ -78,7 +78,7 @@ function eventsIn(text: string): BriefEvent[] {
 const billOf = (requestId: string) =>
   gateway.simulator.bill().filter(({ request_id }) => request_id === requestId);
 
-/** What the ledger has, without what is each request's own. */
+/** What the ledger has, without what is unique to each request. */
 async function bookedOf(requestId: string) {
   const { usage, charge, hold, evidence, variance, minimumApplied, promptBound, outputBound, releaseDigest } =
     await gateway.request(requestId);
@@ -88,12 +88,12 @@ async function bookedOf(requestId: string) {
   return { ...booked, releaseDigest, billed, calls: billOf(requestId).length };
 }
 
-test("browsers of an allowed origin may send its credential header, beside that of the other one", async () => {
+test("browsers of an allowed origin may send its credential header, as well as the other one's", async () => {
   const { headers } = await preflight(`${gateway.url}/v1/brief`);
   expect(headers.get("access-control-allow-headers")).toStartWith("authorization, x-api-key, content-type, ");
 });
 
-test("its line is all there is: a gateway without it has no such path, and one with it answers there", async () => {
+test("its line is all it needs: a gateway without it has no such path, and one with it answers there", async () => {
   expect(FORMATS).not.toContain(brief);
   const answered = await fetch(`${gateway.url}/v1/brief`, { method: "GET" });
   expect([answered.status, answered.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
@@ -128,7 +128,7 @@ test("one answer of a provider is one charge, one receipt and one bill on both s
   expect(after.held).toBe(0n as typeof after.held);
 });
 
-test("a stream has its events, its places and the same charge", async () => {
+test("a stream has its events, its indexes and the same charge", async () => {
   const response = await asked(LIVE);
   const events = eventsIn(await response.text());
   expect(response.headers.get("content-type")).toStartWith("text/event-stream");
@@ -147,7 +147,7 @@ test("a stream has its events, its places and the same charge", async () => {
   expect(receipt?.cost.customer_charge_usd).toBe(Number(theirs.charge) / 1e9);
 });
 
-test("every refusal comes in its envelope, from whichever room it is", async () => {
+test("every refusal uses its envelope, whichever room it comes from", async () => {
   const read = async (response: Response): Promise<[number, string, string | null]> => {
     const { fault, gateway: known } = (await response.json()) as Fault;
     const id = response.headers.get("brief-id") ?? "";
@@ -179,7 +179,7 @@ test("every refusal comes in its envelope, from whichever room it is", async () 
   expect(await read(await asked({ ...ASKED, heat: 1 }))).toEqual([400, "invalid_request", "heat"]);
 });
 
-test("a retry gets the very same bytes, of an answer and of a stream, pays nothing and calls nobody", async () => {
+test("a retry gets the same bytes, of an answer and of a stream, pays nothing and calls nobody", async () => {
   for (const body of [ASKED, LIVE]) {
     const sent = key();
     const first = await asked(body, sent);
@@ -199,7 +199,7 @@ test("a retry gets the very same bytes, of an answer and of a stream, pays nothi
   }
 });
 
-test("who repeats a stream that runs follows it, to its own end", async () => {
+test("a retry of a running stream follows it to its own end", async () => {
   gateway.simulator.behave({ behaviour: { tokens_per_second: 100, completion_tokens: 50 }, calls: 1 });
   const sent = key();
   const first = asked(LIVE, sent);
@@ -222,7 +222,7 @@ test("a key of one surface is another request on the other, whatever the body", 
   expect([mine.status, ((await mine.json()) as Fault).fault.name]).toEqual([422, "idempotency_key_reused"]);
 });
 
-test("what chat completions were claimed by before there were others stays what it was", () => {
+test("idempotency keys claimed by chat completions before there were other surfaces stay valid", () => {
   const digest = new Bun.CryptoHasher("sha256")
     .update('POST /v1/chat/completions v1\n{"a":[1],"b":2}')
     .digest("hex");
@@ -263,7 +263,7 @@ test("a client that leaves is charged for what it got, and nothing stays held", 
   await reads(async () => billOf(id).map(({ outcome }) => outcome), ["cut"]); // the provider hears of it after the ledger
 });
 
-test("its quote and its ids are known at the free endpoints", async () => {
+test("its quote and its ids work on the free endpoints", async () => {
   const response = await fetch(`${gateway.url}/v1/brief/quote`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": customer.secret },
@@ -276,7 +276,7 @@ test("its quote and its ids are known at the free endpoints", async () => {
   expect(found.json.gateway).toEqual(receipt);
 });
 
-/** At most, of this answer at its speed: what the runtime takes at once. */
+/** The maximum for this answer at its speed: what the runtime takes at once. */
 const EVENTS_PER_PIECE = 3;
 
 test("a gateway that dies in the middle of its stream: the retry gets what was sent, ended in its own way", async () => {
@@ -303,7 +303,7 @@ test("a gateway that dies in the middle of its stream: the retry gets what was s
     expect(events.map(({ id }) => id)).toEqual(events.map((_, at) => at + 1));
     expect(events.map(({ name }) => name).slice(-2)).toEqual(["lost", "shut"]);
     const said = events.slice(0, -2);
-    // What was kept may lag behind what was sent; and the piece that was sent last may be lost with its sender.
+    // What was stored may lag behind what was sent; and the piece that was sent last may be lost with its sender.
     const got = eventsIn(seen.slice(0, seen.lastIndexOf("\n\n") + 2));
     const common = Math.min(got.length, said.length);
     expect(common).toBeGreaterThan(2);

@@ -1,5 +1,6 @@
-// Defaults spelled out, as SDKs' types name them and wrappers send them: on every surface and every shape of upstream they are as
-// good as absent (wire.md, head). The simulator's faces refuse what they do not know, so what reaches one is what it was told.
+// Explicit defaults, as SDKs' types list them and wrappers send them: on every surface and every upstream shape they
+// count as absent (wire.md, head). The simulator refuses fields that it does not know, so this shows what it was
+// sent.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -38,7 +39,7 @@ async function ask(
 
 const SAID = [{ role: "user", content: "Say hello" }];
 
-/** By path: the least that is asked, and the defaults beside it. */
+/** By path: the minimal request, and the defaults added to it. */
 const SURFACES: [path: string, body: object, defaults: object][] = [
   [
     "/v1/chat/completions",

@@ -1,6 +1,6 @@
-// An organization whose books do not add up is stopped, and it alone: its rows are damaged behind the gateway's back while two
-// organizations call. What of it runs is settled, what can cost something is refused before anything is held or sent, and it goes on
-// when its books hold again, or when an operator has decided.
+// An organization whose books do not add up is stopped, and only that one: its rows are damaged behind the gateway's
+// back while two organizations make calls. Its running calls are settled, anything that can cost something is refused
+// before anything is held or sent, and it continues when its books are right again, or when an operator has decided.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { byItself } from "../../src/domain/actor.ts";
 import { nanoUsd, ZERO_USD } from "../../src/domain/money.ts";
@@ -19,6 +19,11 @@ interface Stopped {
     expected: string;
     found: string;
   }[];
+}
+interface Audit {
+  ok: boolean;
+  violations: Stopped["violations"];
+  accepted: Stopped["violations"];
 }
 interface Refused {
   error: { message: string; type: string; code: string; param: null };
@@ -42,11 +47,12 @@ describe.each(STORES)("on %s", (store) => {
   const status = async (who: Customer): Promise<number> => (await gateway.chat(who, hello())).status;
   const stops = async (): Promise<Stopped[]> =>
     (await gateway.admin<{ data: Stopped[] }>("GET", "/ledger/stopped")).json.data;
+  const audit = async (): Promise<Audit> => (await gateway.admin<Audit>("GET", "/ledger/audit")).json;
   const untilStopped = (who: Customer): Promise<void> =>
     waitFor(async () => (await status(who)) === 503, "the stop of its paid calls");
   const untilServed = (who: Customer): Promise<void> =>
     waitFor(async () => (await look(), await status(who)) === 200, "its paid calls to go on");
-  /** One that does not wait for its turn; the first test and test/replicas wait. */
+  /** A check that does not wait for its turn; the first test and test/replicas wait. */
   const look = (): Promise<void> => gateway.ledger.checkBooks([]);
   const looks = async (): Promise<void> => {
     for (let n = 0; n < 3; n += 1) await look();
@@ -90,10 +96,10 @@ describe.each(STORES)("on %s", (store) => {
     const stream = await gateway.stream(victim, hello());
     expect([stream.status, JSON.parse(stream.text).error.code]).toEqual([503, "organization_stopped"]);
     expect(await status(other)).toBe(200);
-    expect(sent()).toBe(before + 1); // the other one's
+    expect(sent()).toBe(before + 1); // the other organization's
     expect((await gateway.balance(victim)).available).toBe(available);
 
-    // What runs ends as it would have; what was kept is given again; what is free is free.
+    // Running calls end as they would have; stored answers are replayed; free endpoints stay free.
     const ended = await running;
     expect(ended.events.done).toBe(true);
     expect((await gateway.balance(victim)).held).toBe(ZERO_USD);
@@ -110,7 +116,7 @@ describe.each(STORES)("on %s", (store) => {
     });
     expect(await quoted.json()).toMatchObject({ admissible: false, binding_limit: "organization" });
 
-    // Told: both numbers, the figure, the audit log.
+    // Reported: both numbers, the figure, the audit log.
     const [stop, ...more] = await stops();
     expect([more, stop?.org]).toEqual([[], organizationId]);
     const owned = stop?.violations.find(({ invariant }) => invariant.startsWith("I12 "));
@@ -134,12 +140,12 @@ describe.each(STORES)("on %s", (store) => {
     const elsewhere = await root.app("GET /orgs/{org}/overview", { org: other.organizationId });
     expect(elsewhere.attention.filter(({ kind }) => kind === "stopped")).toEqual([]);
 
-    // It outlives the process: the first call of the next one is refused.
+    // It survives the process: the first call of the next one is refused.
     await gateway.restart();
     expect([await status(victim), await status(other)]).toEqual([503, 200]);
   });
 
-  test("what its calls entered meanwhile is history that nobody can mend: an operator decides, once the balance is right", async () => {
+  test("entries made meanwhile cannot be repaired: an operator decides, once the balance is right", async () => {
     const org = (await stops())[0]?.org ?? "";
     const victim = await gateway.key(org);
     const resume = (): ReturnType<TestGateway["admin"]> =>
@@ -153,7 +159,7 @@ describe.each(STORES)("on %s", (store) => {
     await untilServed(victim);
     expect(await figure()).toBe(0);
     expect((await resume()).status).toBe(404);
-    // Taken as it is from now on: by the next looks, by the verification of everything, and after a start.
+    // Accepted as it is from now on: by the next checks, by the full verification, and after a start.
     await looks();
     expect(await status(victim)).toBe(200);
     await gateway.admin("GET", "/ledger/audit");
@@ -161,7 +167,28 @@ describe.each(STORES)("on %s", (store) => {
     await gateway.restart();
     await looks();
     expect([await status(victim), await stops()]).toEqual([200, []]);
-    // And it is watched still.
+    // The audit still names what was accepted, apart from what was not, so that a new finding is noticed.
+    const history = await audit();
+    expect([history.ok, history.violations]).toEqual([true, []]);
+    expect(history.accepted.length).toBeGreaterThan(0);
+    for (const { invariant, org: whose } of history.accepted)
+      expect([invariant, whose]).toEqual(["I5 rows join", org]);
+    const onPage = await root.app("POST /operator/ledger/audit");
+    expect(onPage.accepted.map(({ org_name }) => org_name)).toEqual(history.accepted.map(() => "Test"));
+    const first = (change: string): Promise<void> =>
+      gateway.tamper(
+        `UPDATE ledger_entry SET requests = requests ${change} 1 WHERE org_id = ?1 AND version = 1`,
+        org,
+      );
+    await first("+");
+    const tampered = await audit();
+    expect([tampered.ok, tampered.violations.map(({ invariant }) => invariant)]).toEqual([
+      false,
+      ["I5 hash chain"],
+    ]);
+    expect(tampered.accepted).toEqual(history.accepted);
+    await first("-");
+    // And it is still watched.
     await gateway.tamper(MORE, org);
     await look();
     expect(await status(victim)).toBe(503);
@@ -184,20 +211,23 @@ describe.each(STORES)("on %s", (store) => {
       "I5",
       "version = version - 1",
     ],
-  ])("%s is found, and goes on by itself once it is mended", async (_, damage, invariant, mended) => {
-    const victim = await gateway.customer({ usd: "20" });
-    expect(await status(victim)).toBe(200);
-    await gateway.tamper(damage, victim.organizationId);
-    await look(); // no call meets the damage
-    expect(await status(victim)).toBe(503);
-    const [stop] = await stops();
-    expect(stop?.violations.some((one) => one.invariant.startsWith(`${invariant} `))).toBe(true);
-    await gateway.tamper(`UPDATE org_balance SET ${mended} WHERE org_id = ?1`, victim.organizationId);
-    await untilServed(victim);
-    expect([await stops(), await status(other)]).toEqual([[], 200]);
-  });
+  ])(
+    "%s is found, and service resumes by itself once it is repaired",
+    async (_, damage, invariant, mended) => {
+      const victim = await gateway.customer({ usd: "20" });
+      expect(await status(victim)).toBe(200);
+      await gateway.tamper(damage, victim.organizationId);
+      await look(); // no call meets the damage
+      expect(await status(victim)).toBe(503);
+      const [stop] = await stops();
+      expect(stop?.violations.some((one) => one.invariant.startsWith(`${invariant} `))).toBe(true);
+      await gateway.tamper(`UPDATE org_balance SET ${mended} WHERE org_id = ?1`, victim.organizationId);
+      await untilServed(victim);
+      expect([await stops(), await status(other)]).toEqual([[], 200]);
+    },
+  );
 
-  test("an old entry that was changed is the whole verification's to find; a charge of one request stops nobody", async () => {
+  test("a changed old entry is found by the full verification only; the charge of a single request stops nobody", async () => {
     const victim = await gateway.customer({ usd: "20" });
     const { organizationId } = victim;
     const id = (await gateway.chat(victim, hello())).headers.get("x-request-id") ?? "";
@@ -216,13 +246,13 @@ describe.each(STORES)("on %s", (store) => {
     const all = await gateway.admin<{ stopped: Stopped[] }>("GET", "/ledger/audit");
     expect(all.json.stopped.map(({ org }) => org)).toEqual([organizationId]);
     expect(await status(victim)).toBe(503);
-    await looks(); // each look reads its whole chain
+    await looks(); // each check reads its whole chain
     expect(await status(victim)).toBe(503);
     await gateway.tamper(by("-1"), organizationId);
     await untilServed(victim);
   });
 
-  test("a damaged row of a stop stands for itself: it stops nobody else, and goes when the books hold", async () => {
+  test("a damaged row of a stop affects only itself: it stops nobody else, and is removed when the books are right", async () => {
     const victim = await gateway.customer({ usd: "20" });
     const { organizationId } = victim;
     await gateway.tamper("UPDATE org_balance SET spent = spent + 5 WHERE org_id = ?1", organizationId);
@@ -234,14 +264,14 @@ describe.each(STORES)("on %s", (store) => {
     expect((await gateway.admin("GET", "/ledger/stopped")).status).toBe(200);
     expect((await gateway.admin("GET", "/ledger/audit")).status).toBe(200);
     const its = (await stops()).find(({ org }) => org === organizationId);
-    expect(its?.violations.map(({ invariant }) => invariant.split(" ")[0])).toContain("I12"); // said anew
+    expect(its?.violations.map(({ invariant }) => invariant.split(" ")[0])).toContain("I12"); // reported again
     expect([await status(victim), await status(other)]).toEqual([503, 200]);
     await gateway.tamper("UPDATE org_balance SET spent = spent - 5 WHERE org_id = ?1", organizationId);
     await look();
     expect([await stops(), await status(victim)]).toEqual([[], 200]);
   });
 
-  test("a table that was restored alone stops everybody whom it concerns, however many they are, until it is right", async () => {
+  test("a table that was restored alone stops every organization concerned, however many, until it is right", async () => {
     const many: Customer[] = [];
     for (let n = 0; n < 110; n += 1) many.push(await gateway.customer({ usd: "0" }));
     const all = "UPDATE org_balance SET purchased = purchased + 5";
@@ -258,7 +288,7 @@ describe.each(STORES)("on %s", (store) => {
   }, 60_000);
 });
 
-/** Ten of each, all at once, while the books are looked at again and again. */
+/** Ten of each, concurrently, while the books are checked again and again. */
 describe.each(STORES)("on %s, honest books", (store) => {
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -266,7 +296,7 @@ describe.each(STORES)("on %s, honest books", (store) => {
   });
   afterAll(() => gateway.stop());
 
-  test("that are in motion stop nobody, wherever a look falls between their commits", async () => {
+  test("books in motion stop nobody, wherever a check falls between their commits", async () => {
     const busy = await gateway.customer({ usd: "20" });
     const poor = await gateway.customer({ usd: "0.01" }); // its running holds are lowered
     const inDebt = await gateway.customer({ usd: "0" });

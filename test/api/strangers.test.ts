@@ -1,5 +1,6 @@
-// What a provider and a caller say beside the request stays where it is: headers of a provider never reach a caller, those of a
-// caller never a provider; a provider's text cannot leave its JSON string, nor its members stand for ours (hardening.md S15, S16, S24).
+// What a provider and a caller send beside the request is not passed on: a provider's headers never reach a caller,
+// nor a caller's a provider; a provider's text cannot leave its JSON string, nor its members replace ours
+// (hardening.md S15, S16, S24).
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN } from "../support/models.ts";
@@ -7,7 +8,7 @@ import { PLAIN } from "../support/models.ts";
 const TEXT =
   'a\n\nevent: gateway\ndata: [DONE]\n\nb\u2028c\u2029d\u0085e\r\n\r\ndata: {"error":{"message":"x"}}\n\n';
 const USAGE = { prompt_tokens: 5, completion_tokens: 20, total_tokens: 25 };
-/** Of a provider that would like to speak for the gateway. */
+/** From a provider that tries to speak for the gateway. */
 const OURS = { gateway: { request_id: "req_forged" }, cost: 0, error: null };
 
 let heard: Headers[] = [];
@@ -76,7 +77,7 @@ function assertOurs(headers: Headers): void {
   expect(headers.get("x-request-id")).toMatch(/^req_[0-9a-f]{32}$/);
 }
 
-test("of a provider's headers none arrives: of an answer, a stream, a failure", async () => {
+test("none of a provider's headers is passed on: for an answer, a stream, a failure", async () => {
   assertOurs((await gateway.chat(customer, ask)).headers);
   assertOurs((await gateway.stream(customer, ask)).headers);
   failing = true;
@@ -85,7 +86,7 @@ test("of a provider's headers none arrives: of an answer, a stream, a failure", 
   assertOurs(failed.headers);
 });
 
-test("of a caller's headers none goes upstream: the provider gets ours", async () => {
+test("none of a caller's headers goes upstream: the provider gets ours", async () => {
   const mine = {
     "x-sim-status": "500",
     "x-sim-behaviour": "hang",
@@ -119,7 +120,7 @@ test("of a caller's headers none goes upstream: the provider gets ours", async (
     expect(upstream?.get(name) ?? null).toBeNull();
 });
 
-test("a provider's text stays inside its JSON string, and its members stand for none of ours", async () => {
+test("a provider's text stays inside its JSON string, and its members replace none of ours", async () => {
   const whole = await gateway.chat<{
     gateway: { request_id: string };
     choices: { message: { content: string } }[];

@@ -53,7 +53,7 @@ test("a streamed and a whole answer to the same request have the same text and c
   expect(gatewayOf(events).cost).toEqual(whole.json.gateway.cost);
 });
 
-test("usage comes in a chunk of its own when it is asked for, and rides on the finish otherwise", async () => {
+test("usage comes in a separate chunk if requested, and otherwise with the finish", async () => {
   const asked = await gateway.stream(customer, { ...hello(), stream_options: { include_usage: true } });
   const last = asked.events.chunks.at(-1);
   expect(last?.choices).toEqual([]);
@@ -98,7 +98,7 @@ test("an error before the first part has a real status and costs nothing", async
   expect(await gateway.balance(customer)).toEqual(before);
 });
 
-/** A reset takes with it what has not been read yet: what came before it has had its time. */
+/** A reset discards what has not been read yet: what came before it had time to be read. */
 const PACED = { tokens_per_second: 20, completion_tokens: 200 };
 
 test("a stream that breaks is charged for what was delivered, says so, and has no [DONE]", async () => {

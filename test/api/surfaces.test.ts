@@ -1,4 +1,5 @@
-// One answer of a provider through every surface: one charge, one receipt, one row that names the surface (surfaces.md, head).
+// One answer of a provider through every surface: one charge, one receipt, one row that names the surface
+// (surfaces.md, head).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FORMATS } from "../../src/gateway/formats/formats.ts";
 import type { GatewayJson } from "../support/events.ts";
@@ -16,7 +17,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** The same question, at most so long an answer. */
+/** The same question, with the same output limit. */
 const SPOKEN: Record<string, object> = {
   "chat.completions": { max_tokens: 60, messages: [{ role: "user", content: "Say hello" }] },
   completions: { max_tokens: 60, prompt: "Say hello" },
@@ -45,8 +46,8 @@ async function asked(surface: string, body: object): Promise<{ id: string; text:
 }
 
 /**
- * What the ledger, the receipt and the provider's bill have of it, without what is each request's own: also not what was held,
- * which follows from the body that goes out, and that is another where the upstream speaks the surface itself.
+ * What the ledger, the receipt and the provider's bill have of it, without what is unique to each request. Leaves out
+ * the hold, too, which follows from the outgoing body and differs if the upstream speaks the surface itself.
  */
 async function bookedOf(id: string): Promise<object> {
   const { usage, charge, hold, evidence, variance, outputBound, finishReason, releaseDigest } =
@@ -62,7 +63,7 @@ async function bookedOf(id: string): Promise<object> {
   };
 }
 
-test("every surface has a name of its own, and a question here", () => {
+test("every surface has a distinct name, and a question here", () => {
   const names = FORMATS.map(({ surface }) => surface);
   expect(new Set(names).size).toBe(names.length);
   expect(names.toSorted()).toEqual([...Object.keys(SPOKEN), "embeddings"].toSorted());
@@ -93,7 +94,7 @@ const rows = async (query: string): Promise<Row[]> => {
   return (await gateway.admin<{ data: Row[] }>("GET", path)).json.data;
 };
 
-test("records, lists, filters and metrics name the surface, of what held nothing, too", async () => {
+test("records, lists, filters and metrics name the surface, including requests that held nothing", async () => {
   const bodies = { ...SPOKEN, embeddings: VECTOR };
   for (const [surface, fields] of Object.entries(bodies)) {
     const { id } = await asked(surface, {
@@ -121,7 +122,7 @@ test("records, lists, filters and metrics name the surface, of what held nothing
   );
 });
 
-test("a row of a program that knew one surface is of that one", async () => {
+test("a row of a program that knew one surface belongs to that one", async () => {
   const { id } = await asked("completions", { model: "plain-1", ...SPOKEN["completions"] });
   const refused = await asked("completions", { model: "nobody-1", ...SPOKEN["completions"] });
   expect((await rows("&surface=completions")).map((row) => row.id)).toEqual(

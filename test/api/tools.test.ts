@@ -95,7 +95,7 @@ test("a model without tools refuses them", async () => {
   expect(reply.status).toBe(400);
 });
 
-test("a schema may bound a number by the largest that there are", async () => {
+test("a schema may limit a number by the largest that exists", async () => {
   const numbers = { minimum: -1.7976931348623157e308, maximum: 3.4028234663852886e38 };
   const parameters = { type: "object", properties: { days: { type: "number", ...numbers } } };
   const tool = { type: "function", function: { name: "get_weather", parameters } };
@@ -109,7 +109,7 @@ test("a schema may bound a number by the largest that there are", async () => {
   expect(answered.status).toBe(200);
 });
 
-test("json_schema answers hold to the schema", async () => {
+test("json_schema answers conform to the schema", async () => {
   const schema = {
     type: "object",
     properties: { city: { type: "string" } },
@@ -124,7 +124,7 @@ test("json_schema answers hold to the schema", async () => {
   expect(JSON.parse(reply.json.choices[0]?.message.content ?? "")).toEqual({ city: "text" });
 });
 
-test("several tools at once are several calls, streamed or whole; one where parallel calls are switched off", async () => {
+test("several tools at once are several calls, streamed or whole; one if parallel calls are switched off", async () => {
   const time = { type: "function", function: { name: "get_time" } };
   const both = {
     ...body,

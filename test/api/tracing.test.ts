@@ -1,5 +1,6 @@
-// Traces (operate.md §3): request → admit → each attempt → settle, told to a collector once a request is resolved; the caller's
-// trace goes on, to providers where their configuration says so. No content, no secret, and nothing where nobody is told.
+// Traces (operate.md §3): request → admit → each attempt → settle, sent to a collector once a request is resolved;
+// the caller's trace is continued, and passed to providers whose configuration allows it. They contain no content and
+// no secret, and are not made if nobody receives them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { formatUsd } from "../../src/domain/money.ts";
 import { ATTRIBUTE, SPAN } from "../../src/domain/telemetry-names.ts";
@@ -21,7 +22,7 @@ let second: Simulator;
 let between: ReturnType<typeof Bun.serve>;
 let customer: Customer;
 let collector: Collector;
-/** What the second provider was told. */
+/** What the second provider was sent. */
 const told: (string | null)[] = [];
 
 beforeAll(async () => {
@@ -63,10 +64,10 @@ const header = (traceId: string, flags = "01"): Record<string, string> => ({
 });
 const named = (spans: readonly CollectedSpan[], name: string): CollectedSpan[] =>
   spans.filter((span) => span.name === name);
-/** Lets more exports pass than a span waits for. */
+/** Waits longer than a span waits for its export. */
 const exportsPass = (): Promise<void> => Bun.sleep(200);
 
-/** A word in the prompt and words in the answer, that no span may have. */
+/** Words in the prompt and in the answer that must not be in any span. */
 const telling = (model: string): object => ({
   ...hello(model),
   messages: [{ role: "user", content: `Say ${SECRET_WORD}` }],
@@ -144,7 +145,7 @@ test.each([
   ["embeddings", { model: "vectors-1", input: "Say hello" }, "embeddings vectors-1", "embeddings"],
   ["responses", { model: "plain-1", input: "Say hello" }, "chat plain-1", "chat"],
 ])(
-  "what is asked on /v1/%s is told under its own name, in spans and in metrics",
+  "requests to /v1/%s have their own name, in spans and in metrics",
   async (surface, body, name, operation) => {
     const traceId = newTrace();
     const { status } = await fetch(`${gateway.baseUrl}/${surface}`, {
@@ -196,7 +197,7 @@ test("a provider's refusal releases the hold, and the spans say so", async () =>
   expect(root?.status).toEqual({ code: 2 });
 });
 
-test("what holds nothing is request and admission, with its refusal or as a replay; a stranger leaves no span", async () => {
+test("a request without a hold has only request and admission, as a refusal or a replay; an unknown caller leaves no span", async () => {
   const [refused, replayed, stranger] = [newTrace(), newTrace(), newTrace()];
   await gateway.chat({ ...customer, secret: "gw_nobody" }, hello(), header(stranger));
   await gateway.chat({ ...customer, secret: `${customer.secret.slice(0, -1)}!` }, hello(), header(stranger));
@@ -220,7 +221,7 @@ test("what holds nothing is request and admission, with its refusal or as a repl
   expect(collector.spans.filter(({ traceId }) => traceId === stranger)).toEqual([]);
 });
 
-test("a caller who is not sampled is not traced, and his trace goes on to the provider as it is", async () => {
+test("an unsampled caller is not traced, and the caller's trace is passed to the provider unchanged", async () => {
   const traceId = newTrace();
   gateway.simulator.behave({ behaviour: { status: 503 }, calls: 1 });
   await gateway.chat(customer, hello("two-routes"), header(traceId, "00"));
@@ -229,7 +230,7 @@ test("a caller who is not sampled is not traced, and his trace goes on to the pr
   expect(collector.spans.filter((span) => span.traceId === traceId)).toEqual([]);
 });
 
-test("a request without a trace, or with one that is none, begins its own", async () => {
+test("a request without a trace, or with an invalid one, starts its own", async () => {
   const before = new Set(collector.spans.map(({ traceId }) => traceId));
   await gateway.chat(customer, hello(), { traceparent: "00-what-is-this-01" });
   await gateway.chat(customer, hello());
@@ -238,7 +239,7 @@ test("a request without a trace, or with one that is none, begins its own", asyn
   expect(roots.map(({ parentSpanId }) => parentSpanId)).toEqual([undefined, undefined]);
 });
 
-test("a provider that is not to be told gets no traceparent", async () => {
+test("a provider not configured for it gets no traceparent", async () => {
   const seen: (string | null)[] = [];
   const own = Bun.serve({
     port: 0,
@@ -261,10 +262,10 @@ test("a provider that is not to be told gets no traceparent", async () => {
   await own.stop(true);
 });
 
-test("nothing that was exported has a word of a prompt, of an answer, of a caller's name, or a secret; exports carry their headers", async () => {
+test("nothing exported contains text of a prompt, an answer, a caller's name, or a secret; exports carry their headers", async () => {
   await exportsPass();
   const everything = collector.bodies.join("\n");
-  expect(everything).toContain("two-routes"); // it is what was looked at
+  expect(everything).toContain("two-routes"); // the check really saw the spans
   for (const word of [SECRET_WORD, customer.secret, customer.secret.slice(-12), "user-7788", TOKEN, "Say "])
     expect([word, everything.includes(word)]).toEqual([word, false]);
   const { json } = await gateway.chat<{ choices: { message: { content: string } }[] }>(customer, {
@@ -279,7 +280,7 @@ test("nothing that was exported has a word of a prompt, of an answer, of a calle
   expect(collector.resources.at(0)?.["service.name"]).toBe("tollgate-test");
 });
 
-test("a collector that hangs, then answers 500, costs spans that are counted and not one request; then it is well again", async () => {
+test("a collector that hangs, then answers 500, costs counted spans and no request; then it recovers", async () => {
   const count = async (name: string, reason?: string): Promise<number> =>
     (await scrape(gateway.url)).samples
       .filter((one) => one.name === name && one.labels["reason"] === reason)
@@ -304,6 +305,6 @@ test("a collector that hangs, then answers 500, costs spans that are counted and
   await gateway.chat(customer, hello());
   while ((await count("tollgate_spans_exported_total")) === exported) await Bun.sleep(50);
   while ((await count("tollgate_spans_waiting")) > 0) await Bun.sleep(50);
-  expect((await told()) - before).toBe(22 * 4); // request, admission, call and settlement of each: once, as one or the other
+  expect((await told()) - before).toBe(22 * 4); // request, admission, call and settlement of each: exactly once
   await gateway.assertSound();
 });

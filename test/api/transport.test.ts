@@ -1,5 +1,5 @@
-// The bad-input table of the design, lines 1–70: framing, hosts, paths, methods, media types and keys that are none.
-// Each line's number is in its name.
+// The bad-input table of the design, lines 1–70: framing, hosts, paths, methods, media types and invalid keys. Each
+// line's number is in its name.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -125,7 +125,7 @@ describe("hosts, paths and methods", () => {
     expect([...reply.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual(["401", "200"]);
   });
 
-  test("44 method override is ignored; a forwarded address opens nothing, and tells of a proxy", async () => {
+  test("44 method override is ignored; a forwarded address opens nothing, and only indicates a proxy", async () => {
     expect(statusOf(await raw(get("/v1/models", "X-HTTP-Method-Override: POST")))).toBe(401);
     expect(statusOf(await raw(get("/metrics")))).toBe(200);
     expect(statusOf(await raw(get("/metrics", "X-Forwarded-For: 127.0.0.1")))).toBe(401);
@@ -199,7 +199,7 @@ describe("media types and sizes", () => {
   });
 });
 
-describe("keys that are none", () => {
+describe("invalid keys", () => {
   const ask = (headers: Record<string, string>, path = "/models"): Promise<Response> =>
     fetch(`${gateway.baseUrl}${path}`, { headers });
   const flip = (secret: string, at: number): string =>
@@ -246,7 +246,7 @@ describe("keys that are none", () => {
     expect(reply.status).toBe(401);
   });
 
-  test("61 a revoked key says so, and only to who holds it", async () => {
+  test("61 a revoked key is named as such, only to its holder", async () => {
     const fired = await gateway.key(customer.organizationId);
     await gateway.admin("POST", `/keys/${fired.keyId}/revoke`);
     const reply = await ask({ authorization: `Bearer ${fired.secret}` });

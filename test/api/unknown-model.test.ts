@@ -1,4 +1,4 @@
-// What a call of a model that is none costs: with nobody else who could have published it, no second look.
+// The cost of calling an unknown model: if no other gateway could have published it, there is no second look.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { scrape } from "../support/scrape.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Operations that commits have carried since the start. */
+/** The number of operations in commits since the start. */
 async function carried(): Promise<number> {
   const { samples } = await scrape(gateway.url);
   return samples.find(({ name }) => name === "tollgate_commit_operations_sum")?.value ?? Number.NaN;

@@ -1,5 +1,5 @@
-// Rows of older programs hold whatever a provider told, up to 2^53 − 1 tokens for a request: no page, CSV, sum, move or
-// audit falls over them, and none of them keeps a hold from its end (money.md §6).
+// Rows written by older programs hold whatever a provider reported, up to 2^53 − 1 tokens for a request: no page,
+// CSV, sum, move or audit fails because of them, and none of them keeps a hold from ending (money.md §6).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AppAnswer } from "../../src/api/client.ts";
 import { type Browser, firstOperator } from "../support/browser.ts";
@@ -90,7 +90,7 @@ describe.each(STORES)("on %s", (store) => {
     expect([admin.status, admin.text.includes(`"input_tokens":${sum},`)]).toEqual([200, true]);
   });
 
-  test("what was written to a cache is summed the same from roll-ups and from requests; damaged classes fail no sum", async () => {
+  test("cache writes have the same sum from roll-ups and from requests; damaged classes fail no sum", async () => {
     const writer = await gateway.customer();
     for (const cache_write of [5, 3]) {
       gateway.simulator.behave({ behaviour: { classes: { cache_write } }, calls: 1 });
@@ -114,7 +114,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(await written("provider")).toEqual([5, 5, 5]);
   });
 
-  test("a roll-up that is full keeps no hold: the next request of its hour settles", async () => {
+  test("a roll-up at its maximum blocks no hold: the next request of its hour settles", async () => {
     await gateway.tamper(
       `UPDATE usage_hour SET requests = ${BRIM}, charge = ${BRIM},
          input_tokens = ${BRIM}, output_tokens = ${BRIM}, cached_tokens = ${BRIM} WHERE org_id = ?1`,
@@ -131,7 +131,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(BigInt(usd ?? 0)).toBe(4n * BRIM);
   });
 
-  test("a request with a damaged refund gives nothing more back", async () => {
+  test("a request with a damaged refund can be refunded no further", async () => {
     const { headers } = await gateway.chat(customer, hello("free-1"));
     const request = headers.get("x-request-id") ?? "";
     const refund = (reference: string) =>

@@ -1,4 +1,5 @@
-// `Idempotency-Key` on the operator API: a script that repeats a change makes it once, whatever became of the first answer.
+// `Idempotency-Key` on the operator API: a script that repeats a change makes it once, whatever happened to the first
+// answer.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +42,7 @@ describe.each(STORES)("on %s", (store) => {
   const named = async (name: string): Promise<number> =>
     (await allOrganizations(gateway.ledger)).filter((one) => one.name === name).length;
 
-  test("five at once under one key make one organization; a later one gets its answer", async () => {
+  test("five concurrent calls under one key make one organization; a later one gets its answer", async () => {
     const make = (): Promise<Answered> => post("/organizations", { name: "Once" }, "make-once-1");
     const answers = await Promise.all(Array.from({ length: 5 }, make));
     answers.push(await make());
@@ -57,11 +58,11 @@ describe.each(STORES)("on %s", (store) => {
     const again = await post("/keys", body, "key-for-script");
     expect(first.json.secret).toStartWith("gw_sk_");
     expect(again).toMatchObject({ status: 201, replayed: "true", json: { id: first.json.id, secret: null } });
-    for (const { json } of [first, again]) createdKeyRecord.parse(json); // as the OpenAPI document has it
+    for (const { json } of [first, again]) createdKeyRecord.parse(json); // as in the OpenAPI document
     expect(await keysOf(gateway.ledger, org.id)).toHaveLength(1);
   });
 
-  test("another body is refused; a refusal is not kept; without a key each is its own", async () => {
+  test("another body is refused; a refusal is not stored; without a key each call is separate", async () => {
     const reused = await post("/organizations", { name: "Other" }, "make-once-1");
     expect([reused.status, reused.json.error?.code]).toEqual([422, "idempotency_key_reused"]);
     expect((await post("/organizations", { name: "" }, "first-refused")).status).toBe(400);

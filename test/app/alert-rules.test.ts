@@ -1,5 +1,5 @@
-// Each alert rule for Prometheus fires when what it is about happens at a live gateway, and on a healthy one none does; each has a
-// runbook that says what it means, where to look and what to do.
+// Each Prometheus alert rule fires when its cause occurs on a live gateway, and none fires on a healthy one; each has
+// a runbook that says what it means, where to look and what to do.
 import { afterAll, beforeAll, expect, mock, spyOn, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -37,7 +37,7 @@ let collector: Collector;
 beforeAll(async () => {
   collector = new Collector();
   gateway = await startGateway({
-    store: "sqlite", // the backup is the database's own affair elsewhere
+    store: "sqlite", // elsewhere the backup is the database's own affair
     configure: (config) => {
       config.limits.maxConcurrent = 1;
       config.tracing = collector.tracing();
@@ -70,7 +70,7 @@ async function beyondTheQuote(): Promise<void> {
   await chat();
 }
 
-/** What each rule is about, made to happen. It may give what is scraped then, and how much later that is looked at. */
+/** Triggers the cause of each rule. May return what is scraped then, and how much later the rule is evaluated. */
 const HAPPENS: Record<string, () => Promise<{ scraped?: Scrape; laterS?: number } | void>> = {
   TollgateDown: async () => {
     const other = await startGateway({ store: "sqlite" });
@@ -123,7 +123,7 @@ const HAPPENS: Record<string, () => Promise<{ scraped?: Scrape; laterS?: number 
     await waitFor(() => Promise.resolve(flush.mock.calls.length > 1), "the next round of the request log");
   },
   TollgateCommitsSlow: async () => {
-    // A disk that takes two seconds, as the ledger would tell of it.
+    // A disk that takes two seconds, as the ledger would report it.
     await times(100, async () => gateway.ledger.pulse().since.took.observe(2));
   },
   TollgateSweepLate: async () => {
@@ -148,7 +148,7 @@ const HAPPENS: Record<string, () => Promise<{ scraped?: Scrape; laterS?: number 
   },
 };
 
-/** Where a rule is about two things, the other one. */
+/** The second cause of rules that have two. */
 const ALSO: typeof HAPPENS = {
   TollgateRouteClosed: async () => {
     await gateway.publish({ ...PLAIN, model: "ended-1" }, { expiresInMs: 2_000 });
@@ -173,7 +173,7 @@ const booksLookedAt = (): Promise<void> =>
     return samples.some(({ name }) => name === "tollgate_ledger_drift_usd");
   }, "the books to be looked at");
 
-/** An organization whose payment went back after it had spent of it: that adds up, too. */
+/** An organization whose payment was charged back after it had spent some of it; its books add up, too. */
 async function inDebt(): Promise<void> {
   const debtor = await gateway.customer({ usd: "0" });
   const { organizationId } = debtor;
@@ -188,7 +188,7 @@ async function inDebt(): Promise<void> {
 const firing = (rule: RuleJson, looks: Look[], nowS = Date.now() / 1000): Series[] =>
   evaluate(parseQuery(rule.expr), looks, nowS);
 
-/** Two looks, as a scraper takes them, with what happens between them. */
+/** Two scrapes, with an event between them. */
 async function around(
   happens: () => ReturnType<(typeof HAPPENS)[string]>,
 ): Promise<{ looks: Look[]; laterS: number }> {
@@ -207,10 +207,10 @@ async function around(
   };
 }
 
-test("a healthy gateway that serves fires no rule, and says everything that the rules ask for", async () => {
+test("a healthy gateway that serves fires no rule, and exports everything that the rules use", async () => {
   noteBackup(gateway.dataDir, { atMs: Date.now(), bytes: 1 });
   await inDebt();
-  await gateway.restart(); // the books are looked at anew
+  await gateway.restart(); // the books are checked again
   await booksLookedAt();
   await waitFor(
     () => Promise.resolve(gateway.ledger.pulse().sweptAtMs !== null),
@@ -227,7 +227,7 @@ test("a healthy gateway that serves fires no rule, and says everything that the 
       expect([alert, name, names.has(name)]).toEqual([alert, name, true]);
 });
 
-test("every rule is made to happen here, and nothing else is", () => {
+test("exactly the existing rules are triggered here", () => {
   expect(Object.keys(HAPPENS).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
 });
 
@@ -241,11 +241,11 @@ test.each([...Object.entries(HAPPENS), ...Object.entries(ALSO)])(
     expect([name, series.length > 0]).toEqual([name, true]);
     const named = [...rule.annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = ""]) => label);
     for (const { labels } of series) expect(named.filter((label) => !(label in labels))).toEqual([]);
-    if (/Account|RouteClosed/.test(name)) await gateway.restart(); // what closed is not in the next one's way
+    if (/Account|RouteClosed/.test(name)) await gateway.restart(); // what it closed does not disturb the next one
   },
 );
 
-test("a route that nobody wants any more is silent once it is disabled, as its runbook says", async () => {
+test("an abandoned route is silent once it is disabled, as its runbook says", async () => {
   const ends = rules.find(({ alert }) => alert === "TollgateReleaseEnds");
   const rings = async (): Promise<boolean> =>
     ends !== undefined &&
@@ -259,7 +259,7 @@ test("a route that nobody wants any more is silent once it is disabled, as its r
 });
 
 test.each(rules)(
-  "$alert is whole, and its runbook says what it means, where to look and what to do",
+  "$alert is complete, and its runbook says what it means, where to look and what to do",
   (rule) => {
     expect(Object.keys(rule).toSorted()).toEqual(["alert", "annotations", "expr", "for", "labels"]);
     expect(rule.alert).toMatch(/^Tollgate[A-Z][A-Za-z]+$/);
@@ -278,7 +278,7 @@ test.each(rules)(
   },
 );
 
-test("there is no runbook of an alert without its rule", () => {
+test("every alert runbook has its rule", () => {
   const pages = readdirSync(join(root, "docs/runbooks"))
     .filter((name) => name.startsWith("Tollgate"))
     .map((name) => name.replace(".md", ""));

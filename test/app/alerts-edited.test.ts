@@ -1,4 +1,4 @@
-// A rule that is edited or removed while a round is looking at it, on both stores.
+// A rule that is edited or removed while a round is evaluating it, on both stores.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Figures } from "../../src/alerts/readings.ts";
 import { watchRules } from "../../src/alerts/watch.ts";
@@ -13,7 +13,7 @@ describe.each(STORES)("on %s", (store) => {
   });
   afterAll(() => gateway.stop());
 
-  /** A round that reads the balance, then `meanwhile` happens, then it goes on. */
+  /** Starts a round, runs `meanwhile` after it has read the balance, then lets it continue. */
   function round(org: string, meanwhile: () => Promise<unknown> = async () => null): Promise<void> {
     const { rules, crossings, outbox } = gateway.alerts;
     const balance = async (): Promise<unknown> => {
@@ -42,7 +42,7 @@ describe.each(STORES)("on %s", (store) => {
     await rules.remove(org, id);
   });
 
-  test("one that another gateway has told of under new terms is not cleared under the old ones, nor told again", async () => {
+  test("an alert that another gateway sent under new terms is neither cleared under the old ones nor sent again", async () => {
     const org = (await gateway.customer({ usd: "50" })).organizationId;
     const { rules } = gateway.alerts;
     const { id } = await rules.add(org, below(100), Date.now());

@@ -1,4 +1,4 @@
-// The filter of an organization's audit log offers every action that can stand in it.
+// The filter of an organization's audit log offers every action that can occur in it.
 import { expect, test } from "bun:test";
 import { appRoutes } from "../support/endpoints.ts";
 import { ORGANIZATION_ACTIONS } from "../../src/domain/audit-actions.ts";
@@ -16,7 +16,7 @@ test("every change of an organization's routes is offered", () => {
   expect(named.filter((action) => !offered.includes(action))).toEqual([]);
 });
 
-test("what the ledger and the operator write into it is offered", async () => {
+test("actions written by the ledger and the operator are offered", async () => {
   const gateway = await startGateway();
   try {
     const root = await firstOperator(gateway);
@@ -33,7 +33,7 @@ test("what the ledger and the operator write into it is offered", async () => {
     const { data } = await olga.app("GET /orgs/{org}/audit", { org });
     expect(data.length).toBeGreaterThan(6);
     expect(data.map(({ action }) => action).filter((action) => !offered.includes(action))).toEqual([]);
-    // And what it is about is named, so that a line can be read.
+    // The organization is named, so that a line can be read.
     expect(new Set(data.map(({ org_name }) => org_name))).toEqual(new Set(["Acme"]));
     expect(data.find(({ action }) => action === "key.create")?.target_name).toBe("two");
     expect(data.find(({ action }) => action === "member.join")?.target_name).toBe("olga");

@@ -1,5 +1,5 @@
-// From where a change was made: each door leaves the address of who called and the id of the call on its line of the audit
-// log. What the gateway does of its own accord has neither, and members do not learn from where the house calls.
+// Where a change came from: every API records the caller's address and the id of the call in the audit log. The
+// gateway's own actions have neither, and members do not learn the addresses of the operator's people.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -79,7 +79,7 @@ for (const store of STORES) {
       return response.headers.get("x-request-id") ?? "";
     };
 
-    test("a session's change: its client's address and the id that its answer carried", async () => {
+    test("a session's change: its client's address and the id in its answer", async () => {
       const { version } = await olga.app("GET /orgs/{org}/settings", { org });
       const changes: [string, AppRoute, Record<string, string>, unknown][] = [
         ["key.create", "POST /orgs/{org}/keys", { org }, { name: "one" }],
@@ -112,7 +112,7 @@ for (const store of STORES) {
       }
     });
 
-    test("signing in and out, and what an open route's link does", async () => {
+    test("signing in and out, and the links of routes that need no session", async () => {
       const headers = { "x-forwarded-for": PROXIED };
       const browser = new Browser(gateway.url);
       const account = { email: "olga@example.com", password: PASSWORD };
@@ -134,7 +134,7 @@ for (const store of STORES) {
       expect(await newest("member.join")).toMatchObject({ address: PROXIED, requestId });
     });
 
-    test("a management key's changes, each its own, also where one batch writes them all", async () => {
+    test("a management key's changes, each with its own, even if one batch writes them all", async () => {
       const made = await managed("/organizations", { name: "Managed" });
       expect(await newest("organization.create")).toMatchObject({ address: PROXIED, requestId: made });
       const calls = await Promise.all(
@@ -151,7 +151,7 @@ for (const store of STORES) {
       expect(new Set(written)).toEqual(new Set(calls));
     });
 
-    test("the command line's: this machine, and the id that the access log has", async () => {
+    test("the command line's: this machine, and the id in the access log", async () => {
       const command = ["org", "create", "--name", "Typed", "--data-dir", gateway.dataDir, "--json"];
       const child = Bun.spawn([join(root, "tollgate"), ...command], { stdin: "ignore", stdout: "ignore" });
       expect(await child.exited).toBe(0);
@@ -162,7 +162,7 @@ for (const store of STORES) {
       });
     });
 
-    test("what the gateway does of its own accord has neither: a start, a renewal", async () => {
+    test("the gateway's own actions have neither: a start, a renewal", async () => {
       const nothing = { address: null, requestId: null };
       expect(await newest("management_key.create")).toMatchObject({ actor: "start", ...nothing });
       const { session } = await paying.order(org, "10", { keepCard: true });
@@ -184,7 +184,7 @@ for (const store of STORES) {
       expect(await newest("credits.purchase")).toMatchObject(nothing);
     });
 
-    // Behind the renewal: for a minute after a chargeback no card is asked.
+    // After the renewal: for a minute after a chargeback no card is charged.
     test("a payment service's event: its credit, its chargeback", async () => {
       const { session } = await paying.order(org, "10");
       const paid = await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
@@ -201,7 +201,7 @@ for (const store of STORES) {
       });
     });
 
-    test("no line of a person or a management key is without them", async () => {
+    test("every line of a person or a management key has them", async () => {
       const called = (await lines()).filter(({ actor }) => !["start", "first start", "demo"].includes(actor));
       const bare = called.filter(({ address, requestId }) => address === null || requestId === null);
       expect(called.length).toBeGreaterThan(30);
@@ -214,7 +214,7 @@ for (const store of STORES) {
       return (json as unknown as { data: { address: string | null; request_id: string | null }[] }).data[0];
     };
 
-    test("members see from where their own people call, operators from where everybody does", async () => {
+    test("members see the addresses of their own people, operators those of everyone", async () => {
       const requestId = await as(olga)("POST /orgs/{org}/keys", { org }, { name: "two" });
       const line = { address: PROXIED, request_id: requestId };
       expect(await shown(olga, "key.create")).toMatchObject(line);
@@ -225,7 +225,7 @@ for (const store of STORES) {
       expect(await shown(dora, "key.create")).toMatchObject({ address: "203.0.113.8", request_id: own });
     });
 
-    test("a member never learns from where an operator, who was one, a management key or a service calls", async () => {
+    test("a member never learns the address of an operator, of a former one, of a management key or of a service", async () => {
       const house = "192.0.2.99";
       const csvOf = async (browser: Browser): Promise<string> =>
         (await browser.send("GET", `/app/v1/orgs/${org}/audit.csv`)).text;
@@ -269,7 +269,7 @@ for (const store of STORES) {
     });
 
     if (store === "sqlite")
-      test("the line stays as it was written", () => {
+      test("the line never changes", () => {
         const database = new Database(join(gateway.dataDir, "tollgate.sqlite"));
         for (const statement of [
           "UPDATE audit_log SET address = NULL",

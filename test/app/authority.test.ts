@@ -1,5 +1,5 @@
-// Authority does not outlive its holder, on both stores: what somebody offered is as good as what they may give at the
-// moment when it is taken, and of two who decide at once the second one decides on what the first one left.
+// Authority does not outlive its holder, on both stores: an offer is worth what its maker may give at the moment when
+// it is accepted, and if two people decide concurrently, the second decision sees the result of the first.
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Role } from "../../src/domain/roles.ts";
 import { parseManagementKey } from "../../src/registry/secret.ts";
@@ -12,7 +12,7 @@ import { approvedCode, callAdmin, loginOf, managementKeyOf } from "../support/ha
 import { RESEARCH } from "../support/models.ts";
 import { edit } from "../support/versions.ts";
 
-/** Every password takes a tenth of a second of a whole processor. */
+/** Every password takes a tenth of a second of CPU. */
 setDefaultTimeout(60_000);
 
 describe.each([...STORES])("%s", (store: Store) => {
@@ -102,7 +102,7 @@ describe.each([...STORES])("%s", (store: Store) => {
         }
       });
 
-    test("of somebody who may give less now is good for what they still may give", async () => {
+    test("of a person who may give less now is good for what they still may give", async () => {
       const { org, owner, join } = await organization();
       const second = await join("owner");
       const [asOwner, asViewer] = [await invite(second, org, "owner"), await invite(second, org, "viewer")];
@@ -112,7 +112,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       expect(codeOf(await accept(asViewer.link))).toBe(200);
     });
 
-    test("of an owner is not an admin's to withdraw or to replace; everything else is", async () => {
+    test("an owner's invitation cannot be withdrawn or replaced by an admin; all others can", async () => {
       const { org, owner, join } = await organization();
       const admin = await join("admin");
       const [asOwner, asAdmin] = [await invite(owner, org, "owner"), await invite(owner, org, "admin")];
@@ -128,7 +128,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       expect([codeOf(await withdraw(owner, asOwner.id)), await show(asOwner.link)]).toEqual([200, 404]);
     });
 
-    test("to somebody who was removed meanwhile is withdrawn; a later one brings them back", async () => {
+    test("to a person who was removed meanwhile is withdrawn; a later one lets them in again", async () => {
       const { org, owner, join } = await organization();
       const email = newAddress();
       const waiting = await invite(owner, org, "admin", email);
@@ -147,7 +147,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       expect(back.person?.memberships.find((row) => row.org === org)?.role).toBe("viewer");
     });
 
-    test("that is used twice at once brings in one; an account that cannot be made leaves it open", async () => {
+    test("used twice concurrently lets one in; if the account cannot be made it stays open", async () => {
       const { org, owner } = await organization();
       const { link } = await invite(owner, org, "viewer");
       const short = { token: tokenOf(link), account: { name: "New", password: "short" } };
@@ -159,9 +159,9 @@ describe.each([...STORES])("%s", (store: Store) => {
   });
 
   describe("what an operator delegated", () => {
-    // Past the throttle of logins.
+    // Past the throttle of sign-ins.
     beforeEach(() => clock.advance(11 * 60_000));
-    /** A link for somebody else's password, and whether it still opens. */
+    /** A link for another person's password, and whether it still works. */
     const resetBy = async (link: string | null | undefined): Promise<() => Promise<number>> => {
       const reset = { token: tokenOf(link ?? null), password: "another correct horse" };
       return async () => (await new Browser(gateway.url).try("POST /reset", {}, reset)).status;
@@ -178,7 +178,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     };
     const listsWith = (key: string) => async () =>
       (await callAdmin(gateway.url, key, ["GET", "/organizations"])).status;
-    /** Each as the call that uses it: its status. */
+    /** Each as the call that uses it: returns its status. */
     const DELEGATED: Record<string, (by: Browser) => Promise<() => Promise<number>>> = {
       "a management key": async (by) => listsWith(await managementKeyOf(by)),
       "a login of their command line": async (by) => listsWith(await loginOf(gateway.url, by)),
@@ -209,7 +209,7 @@ describe.each([...STORES])("%s", (store: Store) => {
           expect([thing, loss, status < 400]).toEqual([thing, loss, loss === "kept"]);
         });
 
-    test("the key of an orphan says whose it was; the installation's own and everybody else's go on", async () => {
+    test("an orphaned key shows whose it was; the installation's own and all others keep working", async () => {
       const operator = await newOperator(root, gateway, newAddress());
       const [theirs, other] = [await managementKeyOf(operator), await managementKeyOf(root)];
       const person = await idOf(operator);
@@ -233,12 +233,12 @@ describe.each([...STORES])("%s", (store: Store) => {
       expect(await second()).toBe(410);
     });
 
-    test("a key of the time before, orphaned while an older gateway removed its owner, stays dead with the role back", async () => {
+    test("an old key, orphaned when an older gateway removed its owner, stays dead when the role is given back", async () => {
       const email = newAddress();
       const operator = await newOperator(root, gateway, email);
       const [key, person] = [await managementKeyOf(operator), await idOf(operator)];
       await root.app("DELETE /operator/people/{person}", { person });
-      // As a gateway of the version before leaves it: the role is gone, the key is not.
+      // As an older gateway version leaves it: the role is gone, the key is not.
       await gateway.tamper(
         "UPDATE management_key SET revoked_at = NULL WHERE login_of IS NULL AND id = ?1",
         idIn(key),
@@ -250,7 +250,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       expect(await listsWith(key)()).toBe(401);
     });
 
-    test("an operator who is removed has no open key in the list, and none comes back with the role", async () => {
+    test("a removed operator has no open key in the list, and none comes back with the role", async () => {
       const email = newAddress();
       const operator = await newOperator(root, gateway, email);
       const keys = [await managementKeyOf(operator), await loginOf(gateway.url, operator)];
@@ -287,7 +287,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       }
     });
 
-    test("a request of somebody who left is approved by nobody", async () => {
+    test("the request of a person who left cannot be approved", async () => {
       const { org, owner, join } = await organization();
       for (const loss of ["removed", "demoted", "kept"] as const) {
         const developer = await join("developer");
@@ -326,7 +326,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     }
     const WITHIN_MS = 15_000;
 
-    test("of a member who is removed, one who signs out, an operator who is none any more", async () => {
+    test("of a removed member, of a person who signs out, and of a former operator", async () => {
       const { org, owner, join } = await organization();
       const [removed, leaves] = [await join("viewer"), await join("viewer")];
       const operator = await newOperator(root, gateway, newAddress());
@@ -342,7 +342,7 @@ describe.each([...STORES])("%s", (store: Store) => {
 
   const ROUNDS = 6;
 
-  test("who was promoted a moment ago is not removed as what they were before", async () => {
+  test("a member promoted a moment ago is not removed under their old role", async () => {
     const { org, owner, join } = await organization();
     const admin = await join("admin");
     for (let round = 0; round < ROUNDS; round++) {
@@ -364,7 +364,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     }
   });
 
-  test("of two owners who remove each other at once one does, however many there are", async () => {
+  test("of two owners who remove each other concurrently one succeeds, however many there are", async () => {
     const { org, join } = await organization();
     for (let round = 0; round < ROUNDS; round++) {
       const [a, b] = [await join("owner"), await join("owner")];
@@ -377,7 +377,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     }
   });
 
-  test("of two operators who remove each other at once one does, and one is left", async () => {
+  test("of two operators who remove each other concurrently one succeeds, and one is left", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const [a, b] = [
         await newOperator(root, gateway, newAddress()),
@@ -396,7 +396,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     }
   });
 
-  test("nobody takes the operator role from themselves", async () => {
+  test("nobody can remove their own operator role", async () => {
     const self = await root.try("DELETE /operator/people/{person}", { person: await idOf(root) });
     expect(codeOf(self)).toEqual([409, "conflict"]);
   });

@@ -1,4 +1,4 @@
-// System health knows the last backup: what `db backup` leaves once it has succeeded, and only then.
+// System health shows the last backup: `db backup` records it once it has succeeded, and only then.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ test("none is overdue; one that succeeded is shown with its time and size, until
   clock.advance(-8 * DAY_MS);
 }, 60_000);
 
-test("a torn file tells of no backup", async () => {
+test("a torn file records no backup", async () => {
   writeFileSync(join(gateway.dataDir, "last-backup.json"), '{"at":"2026-');
   expect(await shown()).toEqual({ last_at: null, bytes: null, overdue: true });
 });

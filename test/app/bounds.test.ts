@@ -1,5 +1,5 @@
-// What a tenant, or a person, can make many of has an end, is refused with what to do, and is read one by one where one
-// is asked for.
+// Everything that a tenant or a person can create many of has a limit, is refused with what to do, and can be read
+// one by one.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -13,7 +13,7 @@ let owner: Browser;
 let org: string;
 
 beforeAll(async () => {
-  // Their rows are put into its file.
+  // Their rows are inserted into its file.
   gateway = await startGateway({
     store: "sqlite",
     configure: (config) => (config.signIn.perMinute = 1000),
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Rows that were there before these bounds, or that take long to come by. */
+/** Rows from before these limits, or that would take long to create. */
 function rows(file: string, sql: string, times: number, ...values: string[]): void {
   const database = new Database(join(gateway.dataDir, file));
   database.run("PRAGMA busy_timeout = 5000");
@@ -38,13 +38,13 @@ const now = (): string => new Date().toISOString();
 const personId = async (browser: Browser): Promise<string> =>
   (await browser.app("GET /session")).person?.id ?? "nobody";
 
-test("what is asked at the playground has no more values than a request has", async () => {
+test("a playground request has no more values than any other request", async () => {
   const asked = { request: { messages: Array.from({ length: 500_001 }, () => 0) } };
   const refused = await owner.send<ErrorJson>("POST", `/app/v1/orgs/${org}/playground`, asked);
   expect([refused.status, refused.json.error.code]).toEqual([400, "too_many_values"]);
 });
 
-test("at 1,000 live keys another one is refused, also as a replacement, and says what to do; editing one goes on", async () => {
+test("with 1,000 live keys another one is refused, also as a replacement, and the refusal says what to do; editing still works", async () => {
   const create = { name: "First", scope: "standard", limit_usd: null };
   const { id: key, secret } = await owner.app("POST /orgs/{org}/keys", { org }, create);
   expect(secret).toStartWith("gw_");
@@ -66,7 +66,7 @@ test("at 1,000 live keys another one is refused, also as a replacement, and says
   expect((await owner.try("POST /orgs/{org}/keys", { org }, create)).status).toBe(201);
 });
 
-test("a key is read by its id: one that no page has shown is there, one of another organization is not", async () => {
+test("a key is read by its id: even if no page has shown it, but not one of another organization", async () => {
   const other = (await root.app("POST /operator/organizations", {}, { name: "Other" })).id;
   rows(
     "tollgate.sqlite",
@@ -79,14 +79,14 @@ test("a key is read by its id: one that no page has shown is there, one of anoth
   expect([data.length, revoked]).toEqual([50, 600]);
   expect(data.some(({ id }) => id === "key_gone0")).toBe(false);
   const read = (at: string) => root.try("GET /orgs/{org}/keys/{key}", { org: at, key: "key_gone0" });
-  expect((await read(other)).json).toMatchObject({ last_four: null }); // made before they were kept
+  expect((await read(other)).json).toMatchObject({ last_four: null }); // made before they were stored
   expect([(await read(other)).status, (await read(org)).status]).toEqual([200, 404]);
   const refusals = (at: string) =>
     root.try("GET /orgs/{org}/keys/{key}/refusals", { org: at, key: "key_gone0" });
   expect([(await refusals(other)).status, (await refusals(org)).status]).toEqual([200, 404]);
 });
 
-test("100 invitations are open at once, 500 are sent a day; a withdrawn one makes room", async () => {
+test("100 invitations can be open at once, 500 can be sent a day; a withdrawn one makes room", async () => {
   const at = (await root.app("POST /operator/organizations", {}, { name: "Inviting" })).id;
   const ina = await newMember(root, gateway, { org: at, role: "owner", email: "ina@example.com" });
   const invite = (email: string) =>
@@ -107,7 +107,7 @@ test("100 invitations are open at once, 500 are sent a day; a withdrawn one make
     409,
     expect.stringContaining("Withdraw one"),
   ]);
-  // Who is invited again takes no other place.
+  // Inviting the same address again takes no further place.
   expect((await invite("first@example.com")).status).toBe(201);
   await ina.app("DELETE /orgs/{org}/invitations/{invitation}", { org: at, invitation: "inv_open3" });
   expect((await invite("one-more@example.com")).status).toBe(201);
@@ -137,13 +137,13 @@ test("an organization has 1,000 members at most", async () => {
   const account = { name: "Last", password: PASSWORD };
   const late = await new Browser(gateway.url).try("POST /invitations/accept", {}, { token, account });
   expect(late.status).toBe(409);
-  // Nothing came of it: the link is as good as before once there is room.
+  // It had no effect: the link works as before once there is room.
   await carl.app("DELETE /orgs/{org}/team/{member}", { org: at, member: "usr_7" });
   const arrived = await new Browser(gateway.url).try("POST /invitations/accept", {}, { token, account });
   expect(arrived.status).toBe(200);
 });
 
-test("a person has 50 sessions, the oldest end; all others end at once, however many an older version left", async () => {
+test("a person has at most 50 sessions, the oldest end; all others can be ended at once, however many an older version left", async () => {
   const person = await personId(owner);
   const many = (name: string): void =>
     rows(
@@ -176,7 +176,7 @@ test("a person has 50 sessions, the oldest end; all others end at once, however 
   owner = again;
 });
 
-test("a person has 20 passkeys", async () => {
+test("a person has at most 20 passkeys", async () => {
   const ask = () =>
     root.send<{ error: { message: string } }>("GET", "/auth/passkey/generate-register-options");
   expect((await ask()).status).toBe(200);

@@ -1,4 +1,5 @@
-// Company sign-in, with a service double: it lets in whom somebody invited, and nobody else. And the cookies of https.
+// Company sign-in, with a fake service: it lets in people who were invited, and nobody else. Also the cookies of
+// https.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Browser, firstOperator, newMember, PASSWORD } from "../support/browser.ts";
 import { type Company, startCompany } from "../support/company.ts";
@@ -34,7 +35,7 @@ const beginWithCompany = (browser: Browser) =>
     errorCallbackURL: "/sign-in",
   });
 
-/** The whole way of a browser: to the company and back. Returns where it ends. */
+/** A browser's whole way: to the company and back. Returns where it ends. */
 async function signInWithCompany(browser: Browser): Promise<string> {
   const begun = await beginWithCompany(browser);
   expect(begun.status).toBe(200);
@@ -44,12 +45,12 @@ async function signInWithCompany(browser: Browser): Promise<string> {
   return `${ended.status} ${ended.headers.get("location")}`;
 }
 
-test("the sign-in page is told of it", async () => {
+test("the sign-in page knows of it", async () => {
   const { ways } = await new Browser(gateway.url).app("GET /session");
   expect(ways.oidc).toEqual([{ id: "acme", name: "Acme" }]);
 });
 
-test("who was invited comes in with the company's word for their address", async () => {
+test("an invited person gets in with an address verified by the company", async () => {
   company.person = { sub: "42", email: "vera@example.com", email_verified: true, name: "Vera" };
   const browser = new Browser(gateway.url);
   expect(await signInWithCompany(browser)).toBe("302 /");
@@ -57,7 +58,7 @@ test("who was invited comes in with the company's word for their address", async
   expect(person).toMatchObject({ email: "vera@example.com", memberships: [{ org, role: "viewer" }] });
 });
 
-test("who was not invited, or whose address the company did not check, gets no account and no session", async () => {
+test("a person who was not invited, or whose address the company did not verify, gets no account and no session", async () => {
   for (const person of [
     { sub: "43", email: "eve@example.com", email_verified: true, name: "Eve" },
     { sub: "44", email: "root@example.com", email_verified: false, name: "Mallory" },
@@ -77,17 +78,17 @@ test("who was not invited, or whose address the company did not check, gets no a
   expect(sent.status).toBe(403);
 });
 
-test("a service that says so in a text is believed, too", async () => {
+test("a service that sends the flag as text is believed, too", async () => {
   company.person = { sub: "46", email: "vera@example.com", email_verified: "true", name: "Vera" };
   expect(await signInWithCompany(new Browser(gateway.url))).toBe("302 /");
 });
 
-test("what the company's userinfo says counts for the person of its signed token only", async () => {
+test("the company's userinfo counts only for the person of its signed token", async () => {
   const vera = { sub: "42", email: "vera@example.com", email_verified: true, name: "Vera" };
   try {
     for (const [sub, end] of [
       ["42", /^302 \/$/],
-      ["47", /^302 \/sign-in\?error=/], // Mallory's token, with what is said of Vera
+      ["47", /^302 \/sign-in\?error=/], // Mallory's token, with Vera's userinfo
     ] as const) {
       company.person = { sub, email: "mallory@example.com", email_verified: true, name: "Mallory" };
       company.userInfo = vera;
@@ -101,7 +102,7 @@ test("what the company's userinfo says counts for the person of its signed token
   }
 });
 
-test("a token of the company that holds for ever opens nothing", async () => {
+test("a company token without an expiry opens nothing", async () => {
   company.person = { sub: "42", email: "vera@example.com", email_verified: true, name: "Vera" };
   company.tokensEnd = false;
   try {
@@ -114,7 +115,7 @@ test("a token of the company that holds for ever opens nothing", async () => {
 });
 
 for (const state of ["down", "hanging"] as const)
-  test(`a service that is ${state} when the gateway starts holds up nobody else, and is asked again when somebody comes`, async () => {
+  test(`a service that is ${state} when the gateway starts delays nothing else, and is asked again when somebody signs in`, async () => {
     const late = await startCompany("tollgate");
     late.state = state;
     const { discoveryUrl } = late;
@@ -136,7 +137,7 @@ for (const state of ["down", "hanging"] as const)
     }
   });
 
-test("nobody comes in by a token that they bring along, only by the way to the company and back", async () => {
+test("nobody gets in with a token they bring along, only by going to the company and back", async () => {
   company.person = { sub: "42", email: "vera@example.com", email_verified: true, name: "Vera" };
   const browser = new Browser(gateway.url);
   const sent = await browser.send<{ error: { code: string; param: string } }>(

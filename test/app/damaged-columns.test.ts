@@ -1,6 +1,7 @@
-// Every column of every table, damaged in one row while the gateway runs, one at a time: only what asks for that very record
-// may be refused, and is told which one it is. Every page, list, file and the audit answer, and other customers' requests run.
-// The columns are the schema's (src/store/tables.ts, and the people's tables themselves): a new one is in it by itself.
+// Damages every column of every table in one row, one at a time, while the gateway runs: only a call for that very
+// record may be refused, and names it. Every page, list, file and the audit answer, and other customers' requests
+// run. The columns come from the schema (src/store/tables.ts, and the people's tables themselves), so that a new one
+// is included automatically.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { methodOf, pathFields, pathOf } from "../../src/api/target.ts";
 import { mendRunning } from "../../src/ledger/rate-running.ts";
@@ -14,45 +15,47 @@ import { type Customer, hello, startGateway, STORES, type TestGateway } from "..
 import { PLAIN, RESEARCH, type TestManifest } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
 
-/** Of the damaged customer alone: a route whose release is damaged is closed. */
+/** Of the damaged customer only: a route whose release is damaged is closed. */
 const OWN: TestManifest = { ...RESEARCH, model: "damaged-1", upstream_model: "sim-damaged-1" };
-/** Read at the start and by the program itself; a column of them is no record of anybody. The outbox empties itself; a line of it
- * that is damaged has its place in written-down-people.test.ts. */
+/**
+ * Read at the start and by the program itself; their columns belong to no one's record. The outbox empties itself;
+ * written-down-people.test.ts covers its damaged lines.
+ */
 const OF_THE_PROGRAM = ["instance", "schema_migration", "store_state", "auditOutbox"];
-/** What asks for one record: it may be refused where that one is damaged. */
+/** Calls for one record: they may be refused if that record is damaged. */
 const OF_ONE_RECORD =
   /\{(request|order|key|id)\}|\/billing(\/statement(\.csv|\.pdf)?)?$|^GET \/admin\/v1\/statement$|^GET \/v1\//;
-/** What is asked of a request; the rest of the walk is of its key or organization, or of all. */
+/** Calls about a request; the rest of the walk is about its key or organization, or about all. */
 const OF_ONE_REQUEST = /\{(request|id)\}|^GET \/v1\/(generation|receipts)/;
 const NAMED = "A record in the store is damaged: ";
-/** Their damage may hide what would come of another one: no other table's column shares a round with theirs. */
+/** Their damage may hide the effect of another one, so they share no round with other tables' columns. */
 const HIDING = [
   "api_key",
   "org_balance",
   "organization",
   "organizationRule",
   "request",
-  "stopped_organization", // a stop that another damage brings would take the place of the damaged row
+  "stopped_organization", // a stop caused by other damage would replace the damaged row
 ];
-/** So many columns of a request at a time, each in a row of its own, all of which are asked for. */
+/** How many columns of a request are damaged at a time, each in a row of its own; all rows are requested. */
 const ROWS = 10;
-/** Questions on their way together. */
+/** Concurrent calls. */
 const AT_ONCE = 4;
-/** The how manyth round of its table it is in. */
+/** The index of its round among those of its table. */
 const turnOf = ({ table, nth }: Damage): number => (table === "request" ? Math.floor(nth / ROWS) : nth);
 const roundOf = (column: Damage): string =>
   HIDING.includes(column.table) ? `${column.table} ${turnOf(column)}` : `${column.nth}`;
 
-/** Who asks for the pages of an organization. */
+/** Who requests the pages of an organization. */
 type Asker = "operator" | "owner";
 const EITHER: readonly Asker[] = ["operator", "owner"];
-/** Where a table has its rounds to itself they take turns: what differs between them is read of other tables. */
+/** In rounds of a single table they take turns: what differs between them is read from other tables. */
 const askersOf = ([first]: readonly Damage[]): readonly Asker[] => {
   if (first === undefined || !HIDING.includes(first.table)) return EITHER;
   return turnOf(first) % 2 === 0 ? ["owner"] : ["operator"];
 };
 
-/** A request of the damaged customer that has ended. */
+/** A finished request of the damaged customer. */
 interface Paid {
   request: string;
   retry: { "idempotency-key": string };
@@ -89,9 +92,9 @@ describe.each(STORES)("on %s", (store) => {
   let owner: Browser;
   let damaged: Customer;
   let healthy: Customer;
-  /** The first one is asked for throughout, the others when they are damaged. */
+  /** The first one is requested throughout, the others while they are damaged. */
   const paid: Paid[] = [];
-  /** Which row of a table is damaged; the first one where it is not named. */
+  /** The row of a table to damage; by default the first one. */
   let rows: Record<string, string>;
   const running = new AbortController();
 
@@ -120,7 +123,7 @@ describe.each(STORES)("on %s", (store) => {
       paid.push({ request: headers.get("x-request-id") ?? "", retry });
     }
     await gateway.chat(damaged, { ...hello("damaged-1"), max_tokens: 8000, n: 4 });
-    // Whatever is damaged has a neighbour in the same sum.
+    // Everything damaged has a neighbour in the same sum.
     const second = await gateway.key(org, { scope: "research" });
     await gateway.chat(second, hello("damaged-1"));
     const poor = await gateway.key(org, { scope: "research", limitUsd: "0" });
@@ -136,7 +139,7 @@ describe.each(STORES)("on %s", (store) => {
     await victim.send("POST", "/auth/two-factor/enable", { password: PASSWORD });
     const form = { "idempotency-key": "form-00001" };
     await root.send("POST", "/app/v1/operator/management-keys", { name: "form" }, form);
-    // One that runs as long as the test does: its parts are kept, and the quarantine names it.
+    // One that runs as long as the test does: its parts are stored, and the quarantine names it.
     gateway.simulator.behave({ behaviour: { tokens_per_second: 5, completion_tokens: 4000 }, calls: 1 });
     const stream = await fetch(`${gateway.baseUrl}/chat/completions`, {
       method: "POST",
@@ -199,7 +202,7 @@ describe.each(STORES)("on %s", (store) => {
     await gateway?.stop();
   });
 
-  /** Everything that can be read, by whoever may; of this request where one is asked for. */
+  /** Everything readable, by everyone who may read it; for this request if one is given. */
   function walk({ request }: Paid, by: readonly Asker[]): Asked[] {
     const { organizationId: org, keyId: key, secret } = damaged;
     const values: Record<string, string> = { org, request, id: request, key, order: "ord_1" };
@@ -243,7 +246,7 @@ describe.each(STORES)("on %s", (store) => {
     return asked;
   }
 
-  /** What of the walk was not answered as it should be: the whole of it once, and what asks for each of these. */
+  /** What in the walk was not answered as expected: the whole walk once, and the calls for each of these requests. */
   async function failures(
     touched: readonly Paid[],
     { retries, by = EITHER }: { retries: boolean; by?: readonly Asker[] },
@@ -271,7 +274,7 @@ describe.each(STORES)("on %s", (store) => {
     return [`${target}: ${answer.status} ${text.slice(0, 300)}`];
   }
 
-  /** A retry is answered from what is kept, or refused: it never runs a second time. */
+  /** A retry is answered from storage, or refused: it never runs a second time. */
   async function failuresOfRetry({ retry }: Paid): Promise<string[]> {
     const billed = () => gateway.simulator.bill().filter(({ model }) => model === OWN.upstream_model).length;
     const before = billed();
@@ -300,7 +303,7 @@ describe.each(STORES)("on %s", (store) => {
 
   const touchedBy = ({ table, nth }: Damage): number => (table === "request" ? nth % ROWS : 0);
 
-  /** The failures of the walk while these are damaged, and the places of those that a store took. */
+  /** The failures of the walk during this damage, and the places that the store accepted it in. */
   async function whileDamaged(
     columns: readonly Damage[],
   ): Promise<{ found: string[]; taken: Damage["place"][] }> {
@@ -325,7 +328,10 @@ describe.each(STORES)("on %s", (store) => {
     return { found, taken };
   }
 
-  /** One column of a row at a time, in many tables at once; those of a round that fails one after another, so that the culprit is named. */
+  /**
+   * Damages one column of a row at a time, in many tables at once; repeats a failed round one by one, to find the
+   * culprit.
+   */
   async function every(): Promise<{ taken: Record<Damage["place"], number>; found: string[] }> {
     const columns = [...(await columnsOf("ledger")), ...(await columnsOf("people"))];
     const rounds = Map.groupBy(columns, roundOf);
@@ -357,8 +363,8 @@ describe.each(STORES)("on %s", (store) => {
     expect(found).toEqual([]);
     expect(taken.ledger).toBeGreaterThan(280);
     expect(taken.people).toBeGreaterThan(80);
-    // As the upkeep does now and then: what it counted while a request was damaged was counted without that one.
+    // As the upkeep does regularly: counts made while a request was damaged do not include it.
     await mendRunning(gateway.ledger);
-    expect(await violations()).toEqual(before); // all of it is mended, and none of the walks left anything
+    expect(await violations()).toEqual(before); // everything is restored, and none of the walks left anything
   }, 300_000);
 });

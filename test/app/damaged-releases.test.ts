@@ -1,5 +1,6 @@
-// The newest release of a route is damaged or gone, and the gateway starts: the route is closed, and nothing older is served. Its
-// callers hear 503 and why, not that there is no such model; operators see the route, its state and what to do, in every list.
+// The newest release of a route is damaged or missing when the gateway starts: the route is closed, and nothing older
+// is served. Its callers get 503 with the reason, not an unknown model; operators see the route, its state and what
+// to do, in every list.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AppAnswer } from "../../src/api/client.ts";
 import { type Browser, firstOperator } from "../support/browser.ts";
@@ -24,7 +25,7 @@ interface Case {
   route: string;
   versions: number;
   damage: string;
-  /** The version that is shown: of what still says something; null where only its names are left. */
+  /** The version shown, if anything still records it; null if only its names are left. */
   shown: number | null;
 }
 
@@ -87,7 +88,7 @@ const CASES: Case[] = [
     shown: null,
   },
 ];
-/** Nothing tells of which model it was: who asks for that one is told what there is, and operators see the route. */
+/** Nothing records its model: callers get the list of models, and operators see the route. */
 const NAMELESS = { model: "nameless-1", route: "a-fourth-route-named-by-hand" };
 const CLOSED = [...CASES.map(({ route }) => route), NAMELESS.route].toSorted();
 
@@ -158,7 +159,7 @@ describe.each(STORES)("on %s", (store) => {
     },
   );
 
-  test("of a route of which nothing tells the model operators see the name, and the state", async () => {
+  test("if nothing records a route's model, operators see its name and its state", async () => {
     expect((await ask(NAMELESS.model)).status).toBe(404);
     const row = await shown(NAMELESS.route);
     expect(row).toMatchObject({
@@ -170,7 +171,7 @@ describe.each(STORES)("on %s", (store) => {
     });
   });
 
-  test("management keys and the metrics count each closed route, and nobody else's is", async () => {
+  test("management keys and the metrics count each closed route, and no other", async () => {
     const { json } = await gateway.admin<{ data: { route: string; state: string }[] }>("GET", "/routes");
     const closed = json.data.filter(({ state }) => state !== "live").map(({ route }) => route);
     expect(closed.toSorted()).toEqual(CLOSED);
@@ -188,14 +189,14 @@ describe.each(STORES)("on %s", (store) => {
       expect([limits.status, limits.json]).toMatchObject([200, { data: [{ model: one.model }] }]);
       const asked = { org: customer.organizationId, model: one.model, project: "after the repair" };
       const entitlement = await gateway.admin<ErrorJson>("POST", "/entitlements", asked);
-      // What it was is told, or it may have been of research.
+      // Works if its type is known, or if it may have been research.
       expect(entitlement.status).toBe(one.shown === null ? 201 : 400);
     },
   );
 
   const NAMED = CASES.map(({ route }) => route).toSorted();
 
-  test("its provider has each of them, at home and on the page of providers", async () => {
+  test("its provider lists each of them, on home and on the page of providers", async () => {
     const [home] = (await root.app("GET /operator/home/providers")).data;
     expect(home).toMatchObject({ state: "partly_live", routes: NAMED.length + 1, live_routes: 1 });
     expect(home?.reason).toBe("unreadable");
@@ -204,7 +205,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(closed?.toSorted()).toEqual(NAMED);
   });
 
-  test("whoever called them sees each on the overview, and why its callers were refused", async () => {
+  test("everyone who called them sees each on the overview, and why the callers were refused", async () => {
     const { organizationId: org } = customer;
     for (const one of CASES) expect((await ask(one.model)).status).toBe(503);
     const { routes, refusals } = await root.app("GET /orgs/{org}/overview", { org });
@@ -217,7 +218,7 @@ describe.each(STORES)("on %s", (store) => {
     for (const { cause } of causes) expect(cause).toContain("damaged in the store");
   });
 
-  test.each(CASES)("$what: it is found by its model, and stands beside its entitlement", async (one) => {
+  test.each(CASES)("$what: it is found by its model, and is shown beside its entitlement", async (one) => {
     const { organizationId: org } = customer;
     const found = (await root.app("GET /operator/search", {}, undefined, `?q=${one.model}`)).data;
     expect(found).toMatchObject([{ kind: "model", id: one.model, state: "stale" }]);
@@ -228,7 +229,7 @@ describe.each(STORES)("on %s", (store) => {
       expect(asked?.routes).toEqual([{ route: one.route, state: "stale", reason: "unreadable" }]);
   });
 
-  test("the list of newest releases has each of them, with nothing that is not known", async () => {
+  test("the list of newest releases has each of them, without what is unknown", async () => {
     type Listed = {
       route: string;
       version: number;
@@ -250,7 +251,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(json.data).toHaveLength(CLOSED.length + 1);
   });
 
-  test("a lost route is switched off and on, and its callers hear so", async () => {
+  test("a lost route can be switched off and on, and its callers are told", async () => {
     const route = byDefault("lost-1");
     const off = await gateway.admin("POST", "/routes/disable", { route, reason: "restoring" });
     expect(off.json).toMatchObject({ route, state: "disabled", reason: "restoring" });
@@ -276,7 +277,7 @@ describe.each(STORES)("on %s", (store) => {
     },
   );
 
-  test("the very file of a damaged one mends nothing: it is refused, and a higher version asked for", async () => {
+  test("the same file again does not repair a damaged release: it is refused, and a higher version requested", async () => {
     const [row] = (await gateway.rowsOf(`route_release WHERE route = '${byDefault("rotten-1")}'`)) as {
       jws: string;
     }[];

@@ -1,5 +1,5 @@
-// Stored times that are none, and stored answers that are no JSON: the page, the list, the file and the neighbours are
-// whole, and the place itself says that it is damaged.
+// Invalid stored times, and stored answers that are not JSON: the page, the list, the file and their neighbours are
+// complete, and the place itself says that it is damaged.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, firstOperator, newMember, tokenOf } from "../support/browser.ts";
 import { type Disk, openDisk } from "../support/damage.ts";
@@ -42,7 +42,7 @@ describe.each(STORES)("on %s", (store) => {
     disk.rows("ledger", statement, value);
   const people = (table: string): string => disk.named("people", table);
 
-  test("a membership's times: Team and People say so, and the member's next call writes them anew", async () => {
+  test("a membership's times: Team and People say so, and the member's next call rewrites them", async () => {
     await damagePeople(
       `UPDATE ${people("membership")} SET "seenAt" = ${NO_TIME}, "joinedAt" = ${NO_TIME} WHERE "personId" = '${person}'`,
     );
@@ -72,14 +72,14 @@ describe.each(STORES)("on %s", (store) => {
     expect((await gateway.admin("GET", "/people")).text).toContain('"created_at":"damaged"');
   });
 
-  test("an end that is none opens nothing: no session, no invitation", async () => {
+  test("an invalid expiry opens nothing: no session, no invitation", async () => {
     const leaving = await newMember(root, gateway, { org, role: "viewer", email: "leaving@example.com" });
     const id = (await leaving.app("GET /session")).person?.id ?? "";
     const never = store === "sqlite" ? "'garbage'" : "'294276-12-31T00:00:00Z'";
     await damagePeople(`UPDATE ${people("session")} SET "expiresAt" = ${never} WHERE "userId" = '${id}'`);
     expect((await leaving.app("GET /session")).person).toBeNull();
     expect((await leaving.try("GET /profile")).status).toBe(401);
-    if (store !== "sqlite") return; // PostgreSQL keeps these times as numbers
+    if (store !== "sqlite") return; // PostgreSQL stores these times as numbers
     const body = { email: "late@example.com", role: "viewer" };
     const { link } = await root.app("POST /operator/organizations/{org}/invitations", { org }, body);
     await damagePeople(`UPDATE invitation SET "expiresAt" = 'garbage' WHERE email = 'late@example.com'`);
@@ -108,7 +108,7 @@ describe.each(STORES)("on %s", (store) => {
     }
   });
 
-  test("the figures of a refusal, and the time of a request: Activity shows the rows and the rest of them", async () => {
+  test("the figures of a refusal, and the time of a request: Activity shows the rows and their other fields", async () => {
     const refused = await gateway.chat(customer, hello());
     expect(refused.status).toBe(403);
     const id = refused.headers.get("x-request-id") ?? "";
@@ -126,7 +126,7 @@ describe.each(STORES)("on %s", (store) => {
     expect([shown.status, shown.text.includes('"last_at":"damaged"')]).toEqual([200, true]);
   });
 
-  test("nothing is signed about a request whose times are damaged, and its receipt names it", async () => {
+  test("a request with damaged times gets no signed receipt; the answer names it", async () => {
     const other = await gateway.customer();
     const asked = await gateway.chat(other, hello());
     const id = asked.headers.get("x-request-id") ?? "";
@@ -139,7 +139,7 @@ describe.each(STORES)("on %s", (store) => {
     expect((await gateway.get(other, `/v1/generation?id=${id}`)).status).toBe(200);
   });
 
-  // SQLite alone keeps such an hour: PostgreSQL has no part for it.
+  // Only SQLite can store such an hour: PostgreSQL has no partition for it.
   test.if(store === "sqlite")("an hour that is none: usage by day says so", async () => {
     const other = await gateway.customer();
     await gateway.chat(other, hello());
@@ -151,7 +151,7 @@ describe.each(STORES)("on %s", (store) => {
     expect([usage.status, usage.text.includes('"damaged"')]).toEqual([200, true]);
   });
 
-  test("a key is revoked whatever its organization's newest stamp says", async () => {
+  test("a key is revoked whatever its organization's newest timestamp says", async () => {
     const other = await gateway.customer();
     await damageLedger(
       `UPDATE org_balance SET stamped_at = ${NO_TIME} WHERE org_id = ?1`,

@@ -1,5 +1,5 @@
-// A damaged record at the doors that read it: whoever asks for it is told which one it is, and every page and every other
-// request is answered as if nothing had happened.
+// A damaged record at every API that reads it: a call for it is told which one it is, and every page and every other
+// request is answered as usual.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Browser, firstOperator } from "../support/browser.ts";
 import { openDisk } from "../support/damage.ts";
@@ -9,7 +9,7 @@ let gateway: TestGateway;
 let databaseUrl: string | null = null;
 let root: Browser;
 let customer: Customer;
-/** Requests of the customer: their rows are damaged in this manner. */
+/** Requests of the customer: each row is damaged in this way. */
 let attempts: string;
 let release: string;
 let whole: string;
@@ -50,7 +50,7 @@ test("its own reader is told which record it is; the next request's is answered"
   expect((await gateway.chat(customer, hello())).status).toBe(200);
 });
 
-test("the pages that list it are whole", async () => {
+test("the pages that list it are complete", async () => {
   const org = customer.organizationId;
   const { data } = await root.app("GET /orgs/{org}/activity", { org });
   const ids = data.map(({ id }) => id);
@@ -68,7 +68,7 @@ test("the pages that list it are whole", async () => {
   expect(violations).toHaveLength(2);
 });
 
-test("a digit flipped in a release: whoever asks what a request of it cost is told, and the pages are whole", async () => {
+test("a digit changed in a release: a call for the cost of its requests is told, and the pages are complete", async () => {
   const flipped = `manifest = replace(manifest, '"contextWindow":1', '"contextWindow":2')`;
   const disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
   await disk.rows(

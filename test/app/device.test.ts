@@ -1,5 +1,5 @@
-// Logging the command line in (RFC 8628), as calls over HTTP on both stores: one approval gives one key, once, to whoever
-// holds the long code; guesses, replays and the impatient get nothing.
+// Logging in the command line (RFC 8628), by its HTTP calls on both stores: one approval gives one key, once, to the
+// holder of the long code; guesses, replays and impatient polling get nothing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     return json as Required<Polled["json"]>;
   }
 
-  test("the codes are as the RFC wants them, and kept as digests only", async () => {
+  test("the codes follow the RFC, and only their digests are stored", async () => {
     const asked = await ask(gateway.url);
     expect(asked.user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
     expect(asked).toMatchObject({
@@ -61,7 +61,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       expect(rows).not.toContain(code);
   });
 
-  test("an approval gives a key that operates the gateway, once, with its name, its end and its audit lines", async () => {
+  test("an approval gives a key that operates the gateway, once, with its name, its expiry and its audit lines", async () => {
     later();
     const { device_code, user_code } = await ask(gateway.url);
     expect((await poll(gateway.url, device_code)).json.error).toBe("authorization_pending");
@@ -97,7 +97,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect(JSON.stringify(await gateway.rowsOf("device_login"))).not.toContain(token);
   });
 
-  test("of many polls that come together with the approval one gets the key", async () => {
+  test("of many polls concurrent with the approval one gets the key", async () => {
     later();
     const { device_code, user_code } = await ask(gateway.url);
     await decide(root, user_code, "approve");
@@ -117,7 +117,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect(data.some(({ state }) => state === "expired")).toBe(true);
   });
 
-  test("logging out revokes the key that calls, and says who did", async () => {
+  test("logging out revokes the calling key, and records who did", async () => {
     later();
     const { access_token, key } = await approved();
     expect(await adminCall(gateway.url, access_token, "/logout", "POST")).toBe(200);
@@ -125,7 +125,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect(await actions()).toContainEqual(["management_key.revoke", key]);
   });
 
-  test("who declines gives nothing", async () => {
+  test("declining gives nothing", async () => {
     later();
     const { device_code, user_code } = await ask(gateway.url);
     await decide(root, user_code, "decline");
@@ -160,7 +160,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       expect((await poll(gateway.url, device_code)).json.error).toBe("expired_token");
   });
 
-  test("who polls too fast is slowed down, five seconds more each time", async () => {
+  test("polling too fast is slowed down, by five seconds more each time", async () => {
     later();
     const { device_code } = await ask(gateway.url);
     const after = async (ms: number): Promise<string | undefined> => {
@@ -201,7 +201,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect((await poll(gateway.url, device_code)).json.error).toBe("authorization_pending");
   });
 
-  test("a restart loses nothing: asked before it, approved after it, fetched after another one", async () => {
+  test("a restart loses nothing: requested before it, approved after it, fetched after another one", async () => {
     later();
     const { device_code, user_code } = await ask(gateway.url);
     await gateway.restart();
@@ -210,7 +210,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect((await poll(gateway.url, device_code)).json.access_token).toMatch(/^gw_mk_/);
   }, 30_000);
 
-  test("an operator who is removed takes the logins along, and what they approved gives nothing any more", async () => {
+  test("removing an operator ends their logins, and what they approved no longer gives a key", async () => {
     later();
     const { link } = await root.app("POST /operator/people", {}, { email: "eve@example.com" });
     const eve = new Browser(gateway.url);
@@ -229,7 +229,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect((await poll(gateway.url, second.device_code)).json.error).toBe("access_denied");
   });
 
-  test("ten codes may be tried in ten minutes, even all at once; then also the right one waits", async () => {
+  test("ten codes may be tried in ten minutes, even concurrently; then the right one has to wait, too", async () => {
     later();
     const { user_code } = await ask(gateway.url);
     const wrong = await Promise.all(
@@ -245,7 +245,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect((await find(root, (await ask(gateway.url)).user_code)).status).toBe(200);
   }, 30_000);
 
-  test("ten logins a minute may be asked for from one address", async () => {
+  test("ten logins a minute may be requested from one address", async () => {
     later();
     for (let n = 0; n < 10; n++) await ask(gateway.url);
     const refused = await post(`${gateway.url}/device/code`, {
@@ -258,7 +258,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     await ask(gateway.url);
   });
 
-  test("a network asks as one address; a thousand codes that wait keep nobody out, and only their own network loses any", async () => {
+  test("a network counts as one address; a thousand pending codes block nobody, and only their own network loses any", async () => {
     const standing = testClock();
     const proxied = await startGateway({
       store,

@@ -1,5 +1,5 @@
-// Every endpoint at every door, by everybody who could stand there: generated over the API's description, so that an entry is in
-// it the moment it is declared. What each role may do behind the session's door is in roles.test.ts.
+// Every endpoint under every prefix, by every kind of caller: generated from the API's description, so that an entry
+// is included as soon as it is declared. What each role may do with a session is in roles.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ interface Answered {
   code: string | null;
 }
 
-/** With ids that name nothing, and no field that an input needs. */
+/** With ids that name nothing, and without the fields that an input needs. */
 async function call(target: string, headers: Record<string, string>): Promise<Answered> {
   const [method = "", path = ""] = target.split(" ");
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => `${PREFIXES[name] ?? "x"}_doesnotexist`);
@@ -60,10 +60,10 @@ async function call(target: string, headers: Record<string, string>): Promise<An
 const PREFIXES: Record<string, string> = { org: "org", key: "key", order: "ord", request: "req", id: "ent" };
 const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 
-describe("the door of management keys", () => {
-  test("stands before some endpoints", () => expect(AT_KEYS.length).toBeGreaterThan(25));
+describe("endpoints for management keys", () => {
+  test("there are some", () => expect(AT_KEYS.length).toBeGreaterThan(25));
   for (const { target } of AT_KEYS)
-    test(`${target} lets in a management key that opens something, and nobody else`, async () => {
+    test(`${target} accepts a valid management key, and nothing else`, async () => {
       const none = { status: 401, code: "invalid_api_key" };
       expect(await call(target, {})).toEqual(none);
       expect(await call(target, { cookie: root.cookie })).toEqual(none);
@@ -80,8 +80,8 @@ describe("the door of management keys", () => {
     });
 });
 
-describe("the door of sessions", () => {
-  test("stands before some endpoints", () => expect(AT_SESSIONS.length).toBeGreaterThan(100));
+describe("endpoints for sessions", () => {
+  test("there are some", () => expect(AT_SESSIONS.length).toBeGreaterThan(100));
   for (const { target, endpoint } of AT_SESSIONS)
     test(`${target} takes no key for a session${endpoint.who === "anybody" ? "" : ", and nobody without one"}`, async () => {
       for (const headers of [{}, bearer(keys.installation), bearer(keys.inference)]) {
@@ -96,7 +96,7 @@ describe("the door of sessions", () => {
     });
 });
 
-test("what a path carries is a field of the input, at every door", () => {
+test("every parameter of a path is a field of the input, under every prefix", () => {
   for (const { target, endpoint } of TARGETS)
     for (const name of pathFields(target))
       expect({ target, field: Object.hasOwn(endpoint.input.shape, name) && name }).toEqual({

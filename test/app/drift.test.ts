@@ -1,5 +1,5 @@
-// What all books together are off by: nothing after payments, charges and a debt, and what somebody put there by hand; the page of
-// operators and the metric say the same, on both stores.
+// By how much all books together are off: zero after payments, charges and a debt, and whatever somebody put there by
+// hand; the operators' page and the metric agree, on both stores.
 import { expect, test } from "bun:test";
 import { byItself } from "../../src/domain/actor.ts";
 import { nanoUsd } from "../../src/domain/money.ts";
@@ -9,13 +9,13 @@ import { waitFor } from "../support/wait.ts";
 import { firstOperator } from "../support/browser.ts";
 
 test.each(STORES)(
-  "on %s the books are off by nothing, a debt included, and then by what was put there by hand",
+  "on %s the books are off by nothing, including a debt, and then by what was put there by hand",
   async (store) => {
     const gateway = await startGateway({ store });
     try {
       const root = await firstOperator(gateway);
       const said = async (): Promise<(string | number | undefined)[]> => {
-        await gateway.restart(); // the metric's books are looked at as the gateway starts
+        await gateway.restart(); // the metric's books are checked when the gateway starts
         let metric: number | undefined;
         await waitFor(async () => {
           const { samples } = await scrape(gateway.url);

@@ -1,5 +1,5 @@
-// "Verify this charge": from the evidence alone every step holds for an honest charge, however its request was booked; and what
-// was changed, in the store or on the way, shows at the step that it concerns.
+// "Verify this charge": from the evidence alone every step passes for an honest charge, however its request was
+// booked; a change, in the store or in transit, fails the step concerned.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { EvidenceJson } from "../../src/api/shapes/evidence.ts";
 import { formatUsd, nanoUsd } from "../../src/domain/money.ts";
@@ -16,7 +16,7 @@ const shownOf = ({ receipt: { receipt } }: EvidenceJson) => ({
   request: receipt.request_id,
   charge_usd: receipt.charge.usd,
 });
-/** The steps that do not hold. */
+/** The steps that fail. */
 async function brokenIn(evidence: EvidenceJson): Promise<VerificationStep[]> {
   const steps = await verifyCharge(evidence, shownOf(evidence));
   expect(steps.map(({ name }) => name)).toEqual([...VERIFICATION_STEPS]);
@@ -47,7 +47,7 @@ describe.each(STORES)("on %s", (store) => {
   const evidenceOf = (id: string): Promise<EvidenceJson> =>
     owner.app("GET /orgs/{org}/activity/{request}/evidence", { org: customer.organizationId, request: id });
 
-  test("an honest charge holds at every step, and its entries lead to it and back", async () => {
+  test("an honest charge passes every step, and its entries lead to it and back", async () => {
     const evidence = await evidenceOf(request);
     expect(await brokenIn(evidence)).toEqual([]);
     expect(evidence.entries.map(({ entry }) => entry.kind)).toEqual(["hold", "charge", "rest"]);
@@ -70,7 +70,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(json).toEqual(evidence);
   });
 
-  test("requests that share an entry, a released one and a lowered hold hold at every step, too", async () => {
+  test("requests that share an entry, a released one and a lowered hold pass every step, too", async () => {
     gateway.simulator.behave({ behaviour: { latency_ms: 60 } });
     const together = await Promise.all(
       Array.from({ length: 6 }, () => gateway.chat<Reply>(customer, hello())),
@@ -88,7 +88,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(released.entries.map(({ entry }) => entry.kind)).toEqual(["hold", "void"]);
     expect(await brokenIn(released)).toEqual([]);
 
-    // Its prompt's bytes are many times its tokens, and the credits are for hardly more than one such bound.
+    // Its prompt's bytes are many times its tokens, and the credits cover hardly more than one such bound.
     const long = {
       ...hello(),
       messages: [{ role: "user", content: "hello world ".repeat(400) }],
@@ -121,7 +121,7 @@ describe.each(STORES)("on %s", (store) => {
     const whole = await evidenceOf(request);
     expect((await from(3)).chain).toEqual(whole.chain.filter(({ n }) => n >= 3));
     const begun = { ...whole, chain: whole.chain.slice(0, 3) };
-    expect(await brokenIn(begun)).toEqual([]); // the rest is said, and no doubt
+    expect(await brokenIn(begun)).toEqual([]); // the rest is reported, and is no failure
     const reached: number[] = [];
     const inPieces = async (n: number) => {
       const { chain, head } = await from(n);
@@ -142,7 +142,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(await followChain(begun, none, () => {})).toMatchObject({ holds: false });
   });
 
-  test("who may not see billing is told of the chain what the charge needs, and of nobody's purchases", async () => {
+  test("a person who may not see billing gets the part of the chain that the charge needs, and nobody's purchases", async () => {
     const { organizationId: org } = customer;
     const id = (await gateway.chat<Reply>(customer, hello())).json.gateway.request_id;
     const reference = "in_private";
@@ -171,7 +171,7 @@ describe.each(STORES)("on %s", (store) => {
     );
   });
 
-  test("of another organization nothing is told, under its own address or ours", async () => {
+  test("nothing of another organization is returned, under its own address or ours", async () => {
     const [ours, theirs] = [customer.organizationId, (await gateway.customer()).organizationId];
     for (const route of ["entries", "evidence"] as const) {
       const asked = `GET /orgs/{org}/activity/{request}/${route}` as const;
@@ -190,7 +190,7 @@ describe.each(STORES)("on %s", (store) => {
     ).toBe(404);
   });
 
-  test("what was changed on the way shows at its step", async () => {
+  test("a change in transit shows at its step", async () => {
     const honest = await evidenceOf(request);
     const changed = (change: (evidence: EvidenceJson) => void): Promise<VerificationStep[]> => {
       const copy = structuredClone(honest);
@@ -243,7 +243,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(steps.find(({ holds }) => holds === false)).toMatchObject({ name: "arithmetic" });
   });
 
-  test("evidence of another request proves nothing of the one that was asked for", async () => {
+  test("the evidence of another request proves nothing about the requested one", async () => {
     const other = (await gateway.chat<Reply>(customer, hello())).json.gateway.request_id;
     const evidence = await evidenceOf(other);
     for (const claimed of [evidence, { ...evidence, request }]) {
@@ -252,7 +252,7 @@ describe.each(STORES)("on %s", (store) => {
     }
   });
 
-  test("what a receipt says twice is compared: each line whole, and the answer's own figures", async () => {
+  test("what a receipt says twice is compared: each line in full, and the answer's own figures", async () => {
     const honest = await evidenceOf(request);
     const changed = async (cost: object): Promise<unknown> => {
       const copy = structuredClone(honest);
@@ -276,7 +276,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(await changed({})).toEqual([]);
   });
 
-  test("a charge that was changed in the store shows, though its receipt is signed anew", async () => {
+  test("a charge that was changed in the store is detected, though its receipt is signed anew", async () => {
     const { charge } = await gateway.request(request);
     await gateway.tamper("UPDATE request SET charge = charge - 1 WHERE request_id = ?1", request);
     expect(await brokenIn(await evidenceOf(request))).toEqual(["arithmetic", "entries"]);

@@ -1,4 +1,4 @@
-// The start of a gateway that nobody owns, its restart, and second factors.
+// The start of a gateway without an owner, its restart, and second factors.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -64,7 +64,7 @@ test("the file of people is closed to others", () => {
   expect(statSync(join(dataDir, "people.sqlite")).mode & 0o077).toBe(0);
 });
 
-test("a second factor is set up, asked for at sign-in, and an organization can insist on it", async () => {
+test("a second factor is set up, asked for at sign-in, and an organization can require it", async () => {
   const org = (await browser.app("GET /session")).person?.memberships[0]?.org ?? "";
   await edit(browser, "PATCH /orgs/{org}/settings", { org }, { require_two_factor: true });
   const stopped = await browser.try("GET /orgs/{org}/overview", { org });
@@ -97,7 +97,7 @@ test("a second factor is set up, asked for at sign-in, and an organization can i
   expect((await fresh.app("GET /session")).person).toMatchObject({ name: "Ada", two_factor: true });
 });
 
-test("an operator's link sets a new password, once, and takes a lost second factor away", async () => {
+test("an operator's link sets a new password, once, and removes a lost second factor", async () => {
   const { id = "" } = (await browser.app("GET /session")).person ?? {};
   const made = await browser.app(
     "POST /operator/people/{person}/reset",
@@ -115,7 +115,7 @@ test("an operator's link sets a new password, once, and takes a lost second fact
   expect((await browser.app("GET /session")).person?.two_factor).toBe(false);
 });
 
-test("whoever holds the management key makes such a link too, by address", async () => {
+test("the holder of the management key makes such a link too, by address", async () => {
   const { token } = (await Bun.file(join(dataDir, "operator.json")).json()) as { token: string };
   const admin = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -134,7 +134,7 @@ test("whoever holds the management key makes such a link too, by address", async
   });
 });
 
-test("an old sign-in reads on but changes no money, keys or people; an expired session is none", async () => {
+test("an old sign-in can still read but not change money, keys or people; an expired session counts as none", async () => {
   const sessions = new Database(join(dataDir, "people.sqlite"));
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
   sessions.run("UPDATE session SET createdAt = ?1", [hoursAgo(13)]);

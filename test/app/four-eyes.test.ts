@@ -1,5 +1,5 @@
-// Four eyes are two persons: nobody approves what they asked for, under whichever of their hats, at whichever gateway; the
-// installation's own keys are one person more (hardening.md S10).
+// Four eyes are two persons: nobody approves their own request, with whichever of their credentials, at whichever
+// gateway; the installation's own keys count as one more person (hardening.md S10).
 import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -20,7 +20,7 @@ const PUBLIC = "http://gate.example.com";
 const MODEL = "base-research-1";
 const EXPIRES = new Date(Date.now() + 86_400_000).toISOString();
 
-/** One hat: asks for an entitlement at one gateway, decides about one at another. */
+/** One credential: requests an entitlement at one gateway, decides about one at another. */
 interface Hat {
   name: string;
   person: string;
@@ -35,7 +35,7 @@ describe.each([...STORES])("%s", (store: Store) => {
   let org: string;
   let hats: Hat[];
 
-  /** Where it is asked, and where it is decided: the same gateway in the embedded store. */
+  /** Where it is requested, and where it is decided: the same gateway with the embedded store. */
   const here = (): string => gateways[0]?.url ?? "";
   const there = (): string => gateways.at(-1)?.url ?? "";
 
@@ -130,12 +130,12 @@ describe.each([...STORES])("%s", (store: Store) => {
         expect((await stateOf(id))?.status).toBe(same ? "requested" : "active");
         if (!same) continue;
         refused++;
-        await revokeEntitlement((gateways[0] as Running).ledger, id, byItself("test")); // or nobody could ask for more
+        await revokeEntitlement((gateways[0] as Running).ledger, id, byItself("test")); // otherwise nobody could request more
       }
     expect(refused).toBe(store === "postgres" ? 9 + 9 + 4 : 9 + 9 + 1);
   });
 
-  test("of all hats at once, at all gateways, the other person's approval counts and nobody else's", async () => {
+  test("of all credentials concurrently, at all gateways, only the other person's approval counts", async () => {
     const [ada, ben] = ["Ada", "Ben"].map((name) => hats.filter(({ person }) => person === name));
     for (const asking of ada ?? []) {
       const id = await asked(asking, there());
@@ -151,7 +151,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     }
   });
 
-  test("who asked by a key is told so, sees it as theirs, and cannot decline it either", async () => {
+  test("a person who requested with a key is told so, sees it as theirs, and cannot decline it either", async () => {
     const [session, login] = hats.filter(({ person }) => person === "Ada");
     if (session === undefined || login === undefined) throw new Error("no hats");
     const id = await asked(login);

@@ -1,5 +1,5 @@
-// The dashboard for Grafana is answered by what a gateway really exports: each query is read, its metrics and labels are looked up,
-// and it has a value over two scrapes with all kinds of traffic between them.
+// The Grafana dashboard matches what a gateway really exports: each query is parsed, its metrics and labels are
+// looked up, and it has a value over two scrapes with all kinds of traffic between them.
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const targets = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map((target) => ({ title, ...target })),
 );
 
-/** With what Grafana puts into it. */
+/** With Grafana's variables filled in. */
 const read = (expr: string): Expr =>
   parseQuery(expr.replaceAll("$__rate_interval", "5m").replaceAll("$model", ".*"));
 
@@ -39,7 +39,7 @@ const looks: Look[] = [];
 beforeAll(async () => {
   collector = new Collector();
   gateway = await startGateway({
-    store: "sqlite", // the backup is the database's own affair elsewhere
+    store: "sqlite", // elsewhere the backup is the database's own affair
     configure: (config) => {
       config.limits.keyConcurrent = 1;
       config.tracing = collector.tracing();
@@ -52,7 +52,7 @@ beforeAll(async () => {
   );
   for (let round = 0; round < 2; round += 1) {
     await traffic(round);
-    // A minute apart, as a scraper would have them; the figures are those of the gateway.
+    // A minute apart, as for a scraper; the figures are the gateway's.
     looks.push({ atS: Date.now() / 1000 + 60 * round, scrape: await scrape(gateway.url) });
   }
 });
@@ -86,7 +86,7 @@ async function traffic(round: number): Promise<void> {
   await Bun.sleep(100);
 }
 
-test("there are queries, each with a legend, in panels that say what they show and overlap nowhere", () => {
+test("there are queries, each with a legend, in panels that are described and do not overlap", () => {
   expect(targets.length).toBeGreaterThan(35);
   for (const { type, title, description = "", targets: own = [] } of dashboard.panels) {
     if (type === "row") continue;
@@ -126,7 +126,7 @@ test.each(targets.map(({ title, refId, expr }) => [`${title} ${refId}`, expr] as
   },
 );
 
-test("what a legend names is a label of the query's own answer", () => {
+test("a legend uses labels of its query's own result", () => {
   for (const { expr, legendFormat } of targets) {
     const labels = new Set(evaluate(read(expr), looks).flatMap((one) => Object.keys(one.labels)));
     const named = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label);

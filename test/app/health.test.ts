@@ -1,5 +1,5 @@
-// What operators see of a gateway's health: how fast its store commits, when it was swept, who shares it, and how many
-// requests were refused because there was no room.
+// What operators see of a gateway's health: how fast its store commits, when it was swept, who shares it, and how
+// many requests were refused for lack of room.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { hello, startGateway, STORES, type Store, type TestGateway } from "../su
 
 const PATIENCE_MS = 15_000;
 
-/** Both from the beginning: the first upkeep of one comes while the other one is looked at. */
+/** Both from the beginning: the first upkeep of one happens while the other one is tested. */
 let folder: string;
 const files = {} as Record<Store, string>;
 const FILE = "log: { level: silent }\n";
@@ -68,7 +68,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(metrics).toContain(`tollgate_overload_refusals_total ${before + refused}`);
   });
 
-  test("a configuration file that was changed, or is gone, since it was read", async () => {
+  test("a configuration file that has changed or disappeared since it was read", async () => {
     const changed = async () => (await health()).configuration;
     expect(await changed()).toEqual({ file_changed: false });
     writeFileSync(files[store], "log: { level: silent } # another one\n");
@@ -84,13 +84,13 @@ describe.each(STORES)("on %s", (store) => {
     expect(gateways.map(({ valid }) => valid)).toEqual(store === "sqlite" ? [] : [true]);
   });
 
-  test("the clock is compared with the database's, where there is one", async () => {
+  test("the clock is compared with the database's, if there is one", async () => {
     const { clock_offset_ms } = await health();
     if (store === "sqlite") expect(clock_offset_ms).toBeNull();
     else expect(clock_offset_ms).toBeWithin(-1000, 1000);
   });
 
-  test("the upkeep says when it last ran", async () => {
+  test("the upkeep shows when it last ran", async () => {
     const began = Date.now();
     let swept: string | null = null;
     while (swept === null && Date.now() - began < PATIENCE_MS) {

@@ -1,5 +1,5 @@
-// The operator's first page, block by block, on both stores: its sums are the ledger's, its order is worst first, and what ends
-// soon is there.
+// The operator's first page, block by block, on both stores: its sums are the ledger's, its order is worst first, and
+// what expires soon is there.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { entitled } from "../support/entitled.ts";
@@ -62,7 +62,7 @@ describe.each(STORES)("on %s", (store) => {
     await root.app("POST /operator/providers/{provider}/close", { provider: "simulator" });
   });
 
-  test("providers: partly live where one route of several is disabled, with its reason and how many are left", async () => {
+  test("providers: partly live if one route of several is disabled, with its reason and how many are left", async () => {
     const route = `${PLAIN.model}@simulator/local`;
     const simulator = async () =>
       (await root.app("GET /operator/home/providers")).data.find(({ provider }) => provider === "simulator");
@@ -116,7 +116,7 @@ describe.each(STORES)("on %s", (store) => {
     ]);
   });
 
-  test("what waits: whose credits last less than three days at their pace, then who asked for Research Mode", async () => {
+  test("what waits: organizations whose credits last less than three days at their rate, then requests for Research Mode", async () => {
     const waits = async () => (await root.app("GET /operator/home/waiting")).data;
     expect(await waits()).toEqual([]);
     await root.app("POST /operator/routes/enable", {}, { route: `${PLAIN.model}@simulator/local` });

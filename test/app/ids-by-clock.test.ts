@@ -1,5 +1,5 @@
-// A request's id begins with the time that the gateway goes by (of a shared store: the store's), so that lists in the order of ids
-// are lists in the order of times, and a window of time is a range of ids, whatever the machine's own clock says.
+// A request's id begins with the gateway's time (with a shared store: the store's), so that lists in the order of ids
+// are lists in the order of times, and a time range is a range of ids, whatever the machine's own clock says.
 import { expect, test } from "bun:test";
 import { timeOfRequest } from "../../src/reporting/request-time.ts";
 import { firstOperator } from "../support/browser.ts";
@@ -7,7 +7,7 @@ import { testClock } from "../support/clock.ts";
 import { hello, startGateway, STORES } from "../support/gateway.ts";
 
 for (const store of STORES)
-  test(`requests of a clock that is days away are found in its days, in its order, on ${store}`, async () => {
+  test(`requests of a clock that is days off are found in its days, in its order, on ${store}`, async () => {
     const clock = testClock();
     clock.advance(-5 * 86_400_000);
     const gateway = await startGateway({ store, clock });

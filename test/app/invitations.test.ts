@@ -1,4 +1,4 @@
-// One open invitation per address: whoever is invited again has a new link, and only that one opens the door.
+// One open invitation per address: inviting again makes a new link, and only that one works.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
@@ -56,7 +56,7 @@ test("an operator who is invited again has one open link, too", async () => {
   expect([await show(first.link), await show(second.link)]).toEqual([404, 200]);
 });
 
-test("operators see who is invited as one, by whom and until when, and take it back; never the link", async () => {
+test("operators see who is invited as one, by whom and until when, and can withdraw it; never the link", async () => {
   const made = await root.app("POST /operator/people", {}, { email: "third@example.com" });
   const listed = async (id: string) =>
     (await root.app("GET /operator/invitations")).data.find((one) => one.id === id);
@@ -76,7 +76,7 @@ test("operators see who is invited as one, by whom and until when, and take it b
   expect(audit.data.map(({ target }) => target)).toEqual([made.id]);
 });
 
-test("of invitations of one moment one is open", async () => {
+test("of concurrent invitations one is open", async () => {
   const made = await Promise.all(Array.from({ length: 6 }, () => invite("carl@example.com")));
   expect((await statesOf("carl@example.com")).filter((state) => state === "open")).toEqual(["open"]);
   const answers = await Promise.all(made.map(({ link }) => show(link)));

@@ -1,5 +1,5 @@
-// A body may take its time behind its headers: whoever may not do what it asks any more when it is there, does not do it, at
-// either door (hardening.md S10).
+// A body may arrive long after its headers: a caller who has lost the permission by then is refused, on either API
+// (hardening.md S10).
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Browser, firstOperator, newMember, newOperator } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Sends the headers and half of the body, then does `meanwhile`, then sends the rest. */
+/** Sends the headers and half of the body, then runs `meanwhile`, then sends the rest. */
 function late(
   path: string,
   { headers, body }: { headers: Record<string, string>; body: unknown },

@@ -1,4 +1,4 @@
-// A file may take long to be read: whoever may not see it any more gets no more of it (hardening.md S10).
+// A file may take long to download: a reader who has lost access gets no more of it (hardening.md S10).
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
@@ -19,7 +19,7 @@ afterAll(() => gateway.stop());
 
 const LINES = 30_000;
 
-/** More than sockets hold. */
+/** More than socket buffers hold. */
 function manyLines(): void {
   const ledger = new Database(join(gateway.dataDir, "tollgate.sqlite"));
   ledger.run("PRAGMA busy_timeout = 5000");
@@ -32,7 +32,7 @@ function manyLines(): void {
   ledger.close();
 }
 
-/** Reads the beginning, does `meanwhile`, reads the rest; how much came, and whether all of it. */
+/** Reads the beginning, runs `meanwhile`, reads the rest; returns how much came, and whether it was complete. */
 async function read(
   by: Browser,
   meanwhile: () => Promise<unknown>,
@@ -55,7 +55,7 @@ async function read(
   }
 }
 
-test("an operator who is removed while they read a file gets its beginning, and it does not look whole", async () => {
+test("an operator who is removed during a download gets its beginning, and it does not look complete", async () => {
   const operator = await newOperator(root, gateway, "leaves@example.com");
   const { person } = await operator.app("GET /session");
   const [cut, all] = await Promise.all([

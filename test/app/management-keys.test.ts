@@ -1,4 +1,4 @@
-// When a management key was last used: written at the operator API's doors, at most once a minute, on both stores.
+// When a management key was last used: recorded by the operator API, at most once a minute, on both stores.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, firstOperator } from "../support/browser.ts";
 import { stoppedClock } from "../support/clock.ts";
@@ -27,11 +27,11 @@ for (const store of STORES)
     };
     const now = (): string => new Date(clock.nowMs()).toISOString();
 
-    test("is none before the first call, and the time of a call, once a minute", async () => {
+    test("is empty before the first call, then the time of a call, updated once a minute", async () => {
       expect(await usedAt()).toBeNull();
       const first = now();
       expect(await call("/admin/v1/organizations")).toBe(200);
-      await reads(usedAt, first); // nobody who calls waits for it
+      await reads(usedAt, first); // no caller waits for it
       clock.advance(30_000);
       await call("/admin/v1/organizations");
       expect(await usedAt()).toBe(first);
@@ -40,7 +40,7 @@ for (const store of STORES)
       await reads(usedAt, now());
     });
 
-    test("is no matter of a wrong secret, nor of a key that was revoked, and outlives a restart", async () => {
+    test("is not changed by a wrong secret or a revoked key, and survives a restart", async () => {
       const last = await usedAt();
       clock.advance(120_000);
       expect(await call("/admin/v1/organizations", `${key.secret?.slice(0, -4)}AAAA`)).toBe(401);

@@ -1,4 +1,4 @@
-// Lists that an installation outgrows: whoever comes after the ten-thousandth is found, counted and listed as anybody else.
+// Lists larger than a page: people after the ten-thousandth are found, counted and listed like all others.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -14,7 +14,7 @@ let org: string;
 let crowd: string;
 
 beforeAll(async () => {
-  // Their rows are put into its file.
+  // Their rows are inserted into its file.
   gateway = await startGateway({
     store: "sqlite",
     configure: (config) => (config.signIn.perMinute = 1000),
@@ -47,10 +47,10 @@ function fill(file: string, sql: string, ...values: string[]): void {
   database.close();
 }
 
-test("of all accounts one page is shown, and whoever is searched for, each with where it belongs", async () => {
+test("one page of all accounts is shown, and search finds any of them, each with where it belongs", async () => {
   const last = await newMember(root, gateway, { org, role: "owner", email: "zoe@example.com" });
   const { id = "" } = (await last.app("GET /session")).person ?? {};
-  // Her id is the first one of all: people read addresses, not ids.
+  // Her id is the first of all: people know addresses, not ids.
   const people = new Database(join(gateway.dataDir, "people.sqlite"));
   people.run(
     `INSERT INTO user (id, name, email, emailVerified, createdAt, updatedAt, operator)
@@ -76,7 +76,7 @@ test("of all accounts one page is shown, and whoever is searched for, each with 
   expect(listed.json.data.length).toBe(MANY + 3);
 }, 60_000);
 
-test("whoever came last is let back in, by address and by id", async () => {
+test("the last person of all is let back in, by address and by id", async () => {
   for (const person of ["Person11999@example.com", "usr_0many11999"]) {
     const { status, json } = await gateway.admin<{ email: string }>("POST", "/people/reset", {
       person,
@@ -88,7 +88,7 @@ test("whoever came last is let back in, by address and by id", async () => {
   expect(nobody.status).toBe(404);
 });
 
-test("members are counted for the organizations that are shown, and shown page by page", async () => {
+test("members are counted for the organizations shown, and shown page by page", async () => {
   const { data } = await root.app("GET /operator/organizations");
   const counted = Object.fromEntries(data.map(({ name, members }) => [name, members]));
   expect(counted).toMatchObject({ Crowd: MANY, Small: 1 });
@@ -100,7 +100,7 @@ test("members are counted for the organizations that are shown, and shown page b
   expect((await root.app("GET /orgs/{org}/overview", { org })).steps.invited).toBe(false);
 }, 60_000);
 
-test("a key that no list shows has its name where it was used, and its maker", async () => {
+test("a key that is on no list has its name where it was used, and its maker", async () => {
   const owner = await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });
   const create = { name: "Long gone", scope: "standard", limit_usd: null };
   const { id, secret } = await owner.app("POST /orgs/{org}/keys", { org }, create);

@@ -1,4 +1,4 @@
-// Buying credits and alerts through the dashboard's API, as people of different roles do it, paid through the fake Stripe.
+// Buying credits and alerts through the dashboard's API, by people of different roles, paid through the fake Stripe.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { startReceiver } from "../alerts/receiver.ts";
@@ -43,7 +43,7 @@ test("an owner buys credits: the page, the event, the order, the balance; a doub
   expect(orders.data.map(({ id }) => id)).toEqual([made.id]);
 });
 
-test("the card that was kept tops up by itself, once it is wished for", async () => {
+test("the stored card is charged automatically, once automatic top-up is turned on", async () => {
   const wish = { on: true, threshold_usd: "30", amount_usd: "30", monthly_cap_usd: null };
   const set = await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
   expect(set).toMatchObject({ on: true, card: "visa •••• 4242", last_failure: null });
@@ -52,7 +52,7 @@ test("the card that was kept tops up by itself, once it is wished for", async ()
   await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, { ...wish, on: false });
 });
 
-test("a rule and a channel of the dashboard ring at a customer's endpoint", async () => {
+test("a rule and a channel of the dashboard call a customer's endpoint", async () => {
   const receiver = startReceiver();
   const channel = await owner.app(
     "POST /orgs/{org}/alerts/channels",
@@ -107,7 +107,7 @@ test("roles: a billing member buys, a developer does not, a stranger finds nothi
   expect(theirs.status).toBe(404);
 });
 
-test("refusals come in the one envelope with the field's name", async () => {
+test("refusals use the one envelope, with the field's name", async () => {
   const refused = await owner.try("POST /orgs/{org}/billing/orders", { org }, { amount_usd: "1" });
   expect([refused.status, refused.json.error]).toMatchObject([
     400,
@@ -119,14 +119,14 @@ test("refusals come in the one envelope with the field's name", async () => {
   expect([away.status, away.json.error.code]).toEqual([503, "payment_service_unavailable"]);
 });
 
-test("operators see every event with what came of it", async () => {
+test("operators see every event with its outcome", async () => {
   const events = await root.app("GET /operator/payments", {}, undefined, `?org=${org}`);
   expect(events.data.map(({ outcome }) => outcome)).toContain("credited");
   const nobody = await owner.try("GET /operator/payments");
   expect([403, 404]).toContain(nobody.status);
 });
 
-test("a top-up that failed is a warning of the overview until the wish is made anew", async () => {
+test("a failed top-up is a warning of the overview until it is set up again", async () => {
   const warned = async (): Promise<boolean> =>
     (await owner.app("GET /orgs/{org}/overview", { org })).attention.some(
       ({ kind }) => kind === "top_up_failed",
@@ -143,7 +143,7 @@ test("a top-up that failed is a warning of the overview until the wish is made a
   expect(await warned()).toBe(false);
 });
 
-test("operators take their three lists of money along as CSV, of one organization or of all", async () => {
+test("operators download their three lists of money as CSV, of one organization or of all", async () => {
   const name = "=HYPERLINK(1)";
   const other = (await root.app("POST /operator/organizations", {}, { name })).id;
   for (const amount_usd of ["5", "0.000000001"])

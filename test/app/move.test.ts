@@ -1,4 +1,4 @@
-// People on their way into PostgreSQL: nobody signs in again, and the way can be gone twice.
+// Moving people to PostgreSQL: nobody has to sign in again, and the move can be repeated.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ test("accounts, sessions and memberships are the same in PostgreSQL", async () =
   expect(await copyPeople(dataDir, database.url)).toBe(6);
   const moved = await moveToPostgres(dataDir, database.url);
   expect(moved.people).toBe(0);
-  // Nothing of the old files stays beside what they are kept as: no log, no index of one.
+  // Nothing of the old files stays except the renamed copies: no log, no index of one.
   const kept = readdirSync(dataDir).filter((name) => name.includes(".sqlite"));
   expect(kept.toSorted()).toEqual(["people.sqlite.moved", "tollgate.sqlite.moved"]);
 

@@ -1,5 +1,5 @@
-// What a refusal names in `param` is a field that its caller sent, by the name that it has at that door; `test/support/told.ts`
-// sees to it in every other test, too.
+// The `param` of a refusal is a field that the caller sent, by its name in that API; `test/support/told.ts` checks
+// this in every other test, too.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
 import type { ErrorJson } from "../support/events.ts";
@@ -42,7 +42,7 @@ test("amounts of credits: `amount_usd` of a form, `usd` of a script", async () =
   }
 });
 
-test("amounts of refunds, nothing or more than was charged, likewise", async () => {
+test("amounts of refunds: nothing or more than was charged, likewise", async () => {
   const customer = await gateway.customer();
   const { json } = await gateway.chat<{ gateway: { request_id: string } }>(customer, hello(PLAIN.model));
   const request = json.gateway.request_id;
@@ -72,7 +72,7 @@ test("a request that is not in quarantine: `request` of a page, `id` of a script
   expect([byKey.status, paramOf(byKey)]).toEqual([404, "id"]);
 });
 
-test("members: who may not be removed is the `member`, a role is what was sent as one, and who leaves names nobody", async () => {
+test("members: a person who may not be removed is the `member`, a role is named as it was sent, and leaving names nobody", async () => {
   const { id } = (await owner.app("GET /session")).person ?? { id: "nobody" };
   const at = { org, member: id };
   const version = (await owner.app("GET /orgs/{org}/team", { org })).data.find(
@@ -90,7 +90,7 @@ test("members: who may not be removed is the `member`, a role is what was sent a
   expect([alone.status, paramOf(alone)]).toEqual([409, "member"]);
 });
 
-test("invitations: the address of who is invited, the token of who takes it, the invitation that is withdrawn", async () => {
+test("invitations: the address of the invited person, the token of an acceptance, the withdrawn invitation", async () => {
   const invite = async (by: Browser, email: string, role: string) =>
     await by.try("POST /orgs/{org}/invitations", { org }, { email, role });
   expect(paramOf(await invite(admin, "olga@example.com", "viewer"))).toBe("email");

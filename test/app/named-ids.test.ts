@@ -1,6 +1,7 @@
-// What an input names besides its path: a key, channels, a model. Of another organization it is what a made-up one is, and what
-// there is none of is refused before anything is kept (hardening.md S7). Generated over all entries: a new one is in it, or named here.
-// The models that a key may use are no such names: the list is the organization's own (docs/decisions/0077-an-entitlement-names-what-there-is.md).
+// What an input names besides its path: a key, channels, a model. A name of another organization is treated like a
+// made-up one, and an unknown name is refused before anything is stored (hardening.md S7). Generated over all
+// entries: a new one is included, or listed here as an exception. The models that a key may use are not such names:
+// the list is the organization's own (docs/decisions/0077-an-entitlement-names-what-there-is.md).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AppRoute } from "../../src/api/client.ts";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
@@ -9,7 +10,7 @@ import { hello, startGateway, STORES, type TestGateway } from "../support/gatewa
 import { PLAIN } from "../support/models.ts";
 import { type EditRoute, READ } from "../support/versions.ts";
 
-/** Fields that name something else than what their path does. */
+/** Fields that name something other than what their path does. */
 const NAMING = ["key", "channels", "model", "request", "find", "actor", "target", "line", "route"];
 const MADE_UP: Readonly<Record<string, string>> = {
   key: "key_doesnotexist",
@@ -23,7 +24,7 @@ const MADE_UP: Readonly<Record<string, string>> = {
   route: "no-such-route",
 };
 const RULE = { kind: "key_limit", percent: 80, channels: [], on: true };
-/** Bodies that are good but for the field. A list is one of the name. */
+/** Bodies that are valid except for the field. A list contains the name. */
 const BODIES: Readonly<Record<string, Record<string, unknown>>> = {
   "POST /orgs/{org}/alerts/rules": RULE,
   "PUT /orgs/{org}/alerts/rules/{rule}": RULE,
@@ -75,7 +76,7 @@ describe.each(STORES)("on %s", (store) => {
   }
 
   const valueOf = (field: string, id: string): unknown => (field === "channels" ? [id] : id);
-  /** Without what is of the one call alone. */
+  /** Without what is unique to the one call. */
   const told = (json: unknown, id: string): string =>
     JSON.stringify(json)
       .replaceAll(id, "THE-ID")
@@ -105,7 +106,7 @@ describe.each(STORES)("on %s", (store) => {
   for (const { route, field, writes } of named.filter(
     ({ route, field }) => !NO_NAMES.includes(`${route} ${field}`) && !route.endsWith("/tail"),
   ))
-    test(`${route}: a ${field} of another organization is one that there is not`, async () => {
+    test(`${route}: a ${field} of another organization is treated as unknown`, async () => {
       const madeUp = MADE_UP[field] ?? "";
       const none = await ask(route, field, madeUp);
       if (writes) {
@@ -122,7 +123,7 @@ describe.each(STORES)("on %s", (store) => {
       expect([real.status, told(real.json, foreign)]).toEqual([none.status, told(none.json, madeUp)]);
     });
 
-  test("a rule stays changeable when its key was revoked; a new one is not about such a key", async () => {
+  test("a rule can still be changed when its key was revoked; a new one cannot be about such a key", async () => {
     const key = (await owner.app("POST /orgs/{org}/keys", { org }, { name: "leaves" })).id;
     const rule = (await owner.app("POST /orgs/{org}/alerts/rules", { org }, { ...RULE, key })).id;
     await owner.app("POST /orgs/{org}/keys/{key}/revoke", { org, key });

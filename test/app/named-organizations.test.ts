@@ -1,5 +1,5 @@
-// However many organizations there are, whoever reads a row of one reads its name: whatever pages of operators tell of an
-// organization that was made after two hundred others has it beside the id.
+// However many organizations there are, every row of one has its name: all operator pages show the name beside the
+// id, even of an organization made after two hundred others.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { z } from "zod";
 import { methodOf, pathFields, pathOf } from "../../src/api/target.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   gateway = await startGateway();
   root = await firstOperator(gateway);
   for (let n = 0; n < OTHERS; n += 1) await gateway.admin("POST", "/organizations", { name: `Other ${n}` });
-  // Ids are drawn by lot: of some, the one that stands behind all others.
+  // Ids are random: of several, uses the one that is last.
   const made = await Promise.all(
     Array.from({ length: 20 }, () => root.app("POST /operator/organizations", {}, { name: NAME })),
   );
@@ -39,7 +39,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => gateway.stop());
 
-/** Where an object names the organization by its id, and has no name of it. */
+/** The places where an object names the organization by its id, and has no name of it. */
 function nameless(told: unknown, at: string): string[] {
   if (typeof told !== "object" || told === null) return [];
   const one = told as Record<string, unknown>;
@@ -48,7 +48,7 @@ function nameless(told: unknown, at: string): string[] {
   return [...own, ...Object.entries(one).flatMap(([name, value]) => nameless(value, `${at}.${name}`))];
 }
 
-test("every list of operators that tells of an organization tells its name", async () => {
+test("every operator list that mentions an organization has its name", async () => {
   const heard: string[] = [];
   for (const { target, endpoint } of TARGETS) {
     const path = pathOf(target);

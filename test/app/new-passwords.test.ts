@@ -1,5 +1,5 @@
-// A new password is the end of the old one: of links for another, and of whoever is just signing in with it, at both stores.
-// Nobody who found an open session finds out the password by it.
+// A new password ends everything based on the old one: links for another, and sign-ins in progress, on both stores.
+// Nobody who found an open session can use it to guess the password.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ describe.each([...STORES])("%s", (store: Store) => {
   let root: Browser;
   let org: string;
   let count = 0;
-  /** Called when a password has been compared, before anybody is told. */
+  /** Called after a password has been compared, before the result is returned. */
   let compared: () => Promise<void> = async () => {};
   const passwords: Passwords = {
     hash: (password) => QUICK_PASSWORDS.hash(password),
@@ -44,7 +44,7 @@ describe.each([...STORES])("%s", (store: Store) => {
   });
   afterAll(() => gateway.stop());
 
-  /** From an address of their own each time: tries are counted. */
+  /** From a separate address each time, because attempts are counted. */
   const elsewhere = () => ({ headers: { "x-forwarded-for": `203.0.113.${++count}` } });
   interface Somebody {
     id: string;
@@ -66,7 +66,7 @@ describe.each([...STORES])("%s", (store: Store) => {
   }
   const linkFor = async (person: string): Promise<string | null> =>
     (await root.app("POST /operator/people/{person}/reset", { person })).link;
-  /** As a device of theirs would have left it. */
+  /** As the person's device would have stored it. */
   async function keepPasskey(person: string): Promise<void> {
     const columns = `(id, "publicKey", "userId", "credentialID", counter, "deviceType", "backedUp")`;
     const values = `('pky_' || ?1, 'k', ?1, 'c' || ?1, 0, 'singleDevice', FALSE)`;
@@ -88,7 +88,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       elsewhere().headers,
     );
 
-  test("of an account's links for a new password the newest opens something, and none once there is a new one", async () => {
+  test("of an account's links for a new password only the newest works, and none once a new one is set", async () => {
     const { id, email, browser } = await somebody();
     const [lost, used] = [await linkFor(id), await linkFor(id)];
     expect([await reset(lost, SECOND), await reset(used, FIRST)]).toEqual([410, 200]);
@@ -100,7 +100,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect([await reset(late, FIRST), await reset(theirs, FIRST)]).toEqual([410, 200]);
   });
 
-  test("a lost phone has passkeys, too: they go with the second factor, and stay with a new password alone", async () => {
+  test("after a lost phone: passkeys are removed with the second factor, and kept with only a new password", async () => {
     const { id, browser } = await somebody();
     await keepPasskey(id);
     const passkeys = async (): Promise<number> => (await browser.app("GET /profile")).passkeys.length;
@@ -110,7 +110,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect(await passkeys()).toBe(0);
   });
 
-  test("whoever is signing in with the old password while a new one is set is not signed in", async () => {
+  test("a person signing in with the old password while a new one is set is not signed in", async () => {
     for (const way of ["link", "profile"]) {
       const { id, email, browser } = await somebody();
       const link = await linkFor(id);
@@ -134,7 +134,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     }
   });
 
-  test("who has shown the old password, and not yet the code, when a new one is set shows the new one first", async () => {
+  test("if the old password was given, but not yet the code, when a new one is set, the new one is asked for first", async () => {
     for (const way of ["link", "profile"])
       for (const proof of ["totp", "backup-code"]) {
         const { id, email, browser } = await somebody();
@@ -156,13 +156,13 @@ describe.each([...STORES])("%s", (store: Store) => {
         expect([way, proof, status, json.error?.code]).toEqual([way, proof, 401, "not_signed_in"]);
         expect((await thief.app("GET /session")).person).toBeNull();
         expect((await signIn(thief, email, FIRST)).status).toBe(200);
-        if (proof === "totp") continue; // of this half minute it was used
+        if (proof === "totp") continue; // it was used in this half minute
         expect((await factor(`verify-${proof}`, { code: code() }, thief)).status).toBe(200);
         expect((await thief.app("GET /session")).person?.id).toBe(id);
       }
   });
 
-  test("a session is told so often that the current password is wrong, from however many addresses, and keeps no other out", async () => {
+  test("a session may give a wrong current password only so often, from however many addresses, and blocks no other session", async () => {
     const { email, browser } = await somebody();
     const owner = new Browser(gateway.url);
     await signIn(owner, email, PASSWORD);

@@ -1,13 +1,13 @@
-// People while what they are kept in takes no writes: whoever signs in is told to come back, as who calls a model is, and can
-// when there is room again. On a disk of its own that is really full, and on a database that was made read-only.
+// People while their store takes no writes: a sign-in is told to come back, like a model call, and works when there
+// is room again. On a separate disk that is really full, and on a database that was made read-only.
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { Browser, firstOperator, PASSWORD } from "../support/browser.ts";
 import { fillDisk } from "../support/fill-disk.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { SmallDisk } from "../support/small-disk.ts";
 
 const EMAIL = "root@example.com";
 
@@ -20,7 +20,7 @@ const signIn = async (gateway: TestGateway): Promise<[number, unknown]> => {
   return [status, json.error?.code];
 };
 
-/** A person signs in until it fails: what was written before may leave a little room. */
+/** Signs in until it fails: earlier writes may leave a little room. */
 async function refusal(gateway: TestGateway): Promise<[number, unknown]> {
   for (let tries = 0; tries < 500; tries += 1) {
     const answer = await signIn(gateway);
@@ -33,24 +33,15 @@ const unlimited = (config: { signIn: { perMinute: number } }): void => {
   config.signIn.perMinute = 10_000;
 };
 
-const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
-const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", disk]).success;
-afterAll(() => {
-  if (mounted) Bun.spawnSync(["umount", "--lazy", disk]);
-  rmSync(disk, { recursive: true, force: true });
-});
+const disk = SmallDisk.mount(60);
+afterAll(() => disk.release());
 
 // Needs the right to mount a small disk.
-test.skipIf(!mounted)("a full disk", async () => {
-  const { TMPDIR } = process.env;
-  process.env["TMPDIR"] = disk;
-  const gateway = await startGateway({ store: "sqlite", configure: unlimited }).finally(() => {
-    if (TMPDIR === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = TMPDIR;
-  });
+test.skipIf(!disk.isMounted)("a full disk", async () => {
+  const gateway = await disk.asTmpdir(() => startGateway({ store: "sqlite", configure: unlimited }));
   try {
     const operator = await firstOperator(gateway, EMAIL);
-    const hog = join(disk, "hog");
+    const hog = join(disk.path, "hog");
     fillDisk(hog);
     expect(await refusal(gateway)).toEqual([503, "overloaded"]);
     expect((await operator.app("GET /session")).person?.email).toBe(EMAIL);
@@ -58,7 +49,7 @@ test.skipIf(!mounted)("a full disk", async () => {
     expect(await signIn(gateway)).toEqual([200, undefined]);
     fillDisk(hog);
   } finally {
-    await gateway.stop(); // in order, on a full disk, too
+    await gateway.stop(); // orderly, even on a full disk
   }
 });
 
@@ -88,7 +79,7 @@ test("a database that was made read-only", async () => {
     expect(await refusal(gateway)).toEqual([503, "overloaded"]);
     await readOnly("off");
     let answer = await signIn(gateway);
-    while (answer[0] === 503) answer = await signIn(gateway); // connections of before end one by one
+    while (answer[0] === 503) answer = await signIn(gateway); // earlier connections end one by one
     expect(answer).toEqual([200, undefined]);
   } finally {
     await admin.end();

@@ -1,5 +1,5 @@
-// A name that there is none of, at the operators' door: an empty list in answer to a slip reads as "nothing happened there". Every
-// entry that reads of an organization says that there is no such one; and a person ends their own sessions alone.
+// Unknown names on the operator API: an empty list in answer to a typo would read as "nothing happened there". Every
+// entry that reads an organization says if there is no such one; and a person can end only their own sessions.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { adminTargets } from "../support/endpoints.ts";
@@ -22,7 +22,7 @@ const reading = adminTargets().filter(
 
 test("there are entries to try", () => expect(reading.length).toBeGreaterThan(10));
 for (const { path, query } of reading)
-  test(`GET ${path} of an organization that there is not is 404`, async () => {
+  test(`GET ${path} of an unknown organization is 404`, async () => {
     const month = "month" in query.shape ? "&month=2026-11" : "";
     const door = path.replace("/admin/v1", "");
     const known = await gateway.admin("GET", `${door}?org=${org}${month}`);
@@ -31,7 +31,7 @@ for (const { path, query } of reading)
     expect([status, json["error"]]).toMatchObject([404, { code: "not_found", param: "org" }]);
   });
 
-test("a session of somebody else is one that there is not, and goes on", async () => {
+test("a session of another person is treated as unknown, and goes on", async () => {
   const [one, other] = [
     await newMember(root, gateway, { org, role: "owner", email: "one@example.com" }),
     await newMember(root, gateway, { org, role: "viewer", email: "other@example.com" }),

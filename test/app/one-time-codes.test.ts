@@ -1,5 +1,5 @@
-// A code of an authenticator app opens one door, once (RFC 6238 §5.2): whoever reads it over a shoulder, or from a proxy's
-// log, comes too late.
+// A code of an authenticator app works once, for one purpose (RFC 6238 §5.2): reading it over a shoulder, or in a
+// proxy's log, is too late.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Answer, Browser, firstOperator, PASSWORD } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
@@ -31,7 +31,7 @@ async function halfway(): Promise<Browser> {
   return browser;
 }
 
-test("the code that set the second factor up signs nobody in", async () => {
+test("the code that set up the second factor signs nobody in", async () => {
   const enabled = await root.send<{ totpURI: string }>("POST", "/auth/two-factor/enable", {
     password: PASSWORD,
   });
@@ -43,7 +43,7 @@ test("the code that set the second factor up signs nobody in", async () => {
   expect((await thief.app("GET /session")).person).toBeNull();
 });
 
-test("of two who come with one code at once, one gets in; the other may try the next code", async () => {
+test("of two concurrent uses of one code one gets in; the other may try the next code", async () => {
   const [a, b] = [await halfway(), await halfway()];
   const code = nextCodeOf(uri);
   const answers = await Promise.all([a, b].map((browser) => verify(browser, code)));
@@ -53,7 +53,7 @@ test("of two who come with one code at once, one gets in; the other may try the 
   ]);
   const late = answers[0]?.status === 200 ? b : a;
   expect((await late.app("GET /session")).person).toBeNull();
-  // Not a wrong code: the way that was begun stays open, and no try is used up.
+  // Not a wrong code: the sign-in stays open, and no attempt is used up.
   for (let i = 0; i < 6; i++) expect(outcome(await verify(late, code))).toEqual([401, "code_used"]);
   expect(outcome(await verify(late, "000000"))).toEqual([401, "invalid_code"]);
   expect((await verify(late, codeOf(uri, Date.now() - STEP_MS))).status).toBe(200);
@@ -70,7 +70,7 @@ test("a wrong code and none at all are refused as before", async () => {
   expect(nobody.status).toBe(401);
 });
 
-test("no device is spared the second factor, by whichever way", async () => {
+test("no device skips the second factor, by any way of signing in", async () => {
   for (const path of ["verify-totp", "verify-backup-code"]) {
     const browser = await halfway();
     const body = { code: "000000", trustDevice: true };

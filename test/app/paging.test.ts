@@ -1,5 +1,6 @@
-// Every paged list, walked over many rows of one millisecond: each row comes once, whatever the length of a page, and a
-// cursor that no page gave is refused (hardening.md 142). Generated over the contract, so that a new list is in it.
+// Every paged list, walked over many rows of one millisecond: each row comes once, whatever the page length, and a
+// cursor that no page gave is refused (hardening.md 142). Generated over the contract, so that a new list is
+// included.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AppRoute } from "../../src/api/client.ts";
 import { byItself } from "../../src/domain/actor.ts";
@@ -18,12 +19,12 @@ const times = <T>(work: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: ROWS }, (_, i) => work(i)));
 
 const LISTS = appRoutes().filter(([, { query, answer }]) => "cursor" in query.shape && answer === "json");
-/** They take a cursor, and are one page for now. */
+/** They take a cursor, but have one page for now. */
 const WHOLE: AppRoute[] = ["GET /operator/entitlements"];
 /** Nothing is held while nothing runs; no record is damaged (test/ledger has pages of such). */
 const EMPTY: AppRoute[] = ["GET /orgs/{org}/billing/holds", "GET /operator/quarantine"];
 
-/** What a delivery keeps while it is tried again and again, and somebody who looks meanwhile. */
+/** The fields that do not change when a delivery is retried, or when somebody looks meanwhile. */
 const lasting = (row: unknown): unknown => {
   if (typeof row !== "object" || row === null) return row;
   return "tries" in row && "id" in row ? row.id : { ...row, last_seen_at: null };
@@ -85,7 +86,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     await database?.drop();
   });
 
-  test("GET /operator/credits names who granted, of several in one millisecond", async () => {
+  test("GET /operator/credits names who granted each of several credits in one millisecond", async () => {
     const grant = { org, amount_usd: "1", kind: "grant", reference: "by hand", reason: "test" };
     await Promise.all([
       root.app("POST /operator/credits", {}, grant),
@@ -96,7 +97,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     expect(named).toEqual(["by hand"]);
   });
 
-  test("keys are shown by what they may, what state they are in and who made them", async () => {
+  test("keys are filtered by scope, by state and by who made them", async () => {
     const make = async (name: string, more: object = {}, by = owner) =>
       (await by.app("POST /orgs/{org}/keys", { org }, { name, ...more })).id;
     const gone = await newMember(root, gateway, { org, role: "admin", email: "gone@example.com" });
@@ -159,7 +160,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     expect(await may("OTHER_MODEL")).toEqual(unbound.map(({ id }) => id));
     const { revoked, expired } = await owner.app("GET /orgs/{org}/keys", { org });
     expect([revoked, expired]).toEqual([1, 1]);
-    // Else the job that does it may write its line of the audit log between two reads of the tests below.
+    // Otherwise the job that does it may write its line of the audit log between two reads of the tests below.
     await endExpiredKeys(gateway.ledger, byItself("expiry"));
   });
 

@@ -1,4 +1,5 @@
-// People whose tables cannot be made: each look at the dashboard tries anew, and a try that failed leaves no connection behind.
+// People whose tables cannot be created: each call of the dashboard tries again, and a failed attempt leaves no
+// connection behind.
 import { afterAll, expect, test } from "bun:test";
 import { startGateway } from "../support/gateway.ts";
 import { reads } from "../support/wait.ts";
@@ -17,7 +18,7 @@ const connections = async (): Promise<number> =>
 
 test("a dashboard that cannot open its people closes what it opened of them, and opens once it can", async () => {
   await gateway.tamper("CREATE SCHEMA IF NOT EXISTS people");
-  await gateway.tamper('CREATE VIEW people."user" AS SELECT 1 AS id'); // in the place of the library's table
+  await gateway.tamper('CREATE VIEW people."user" AS SELECT 1 AS id'); // in place of the library's table
   for (let tries = 0; tries < 5; tries++) expect(await session()).toBe(500);
   await reads(connections, 0);
   await gateway.tamper('DROP VIEW people."user"');

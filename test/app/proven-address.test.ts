@@ -1,5 +1,6 @@
-// Accounts in somebody else's name: whoever invites sees the link, and an organization's owner can make an account of any address
-// with it. Once its person proves the address, by their company or by a link for a new password, what the other one left opens nothing.
+// Accounts made in another person's name: inviters see the link, and an organization's owner can make an account of
+// any address with it. Once the address' own person proves it, by the company's sign-in or by a link for a new
+// password, nothing the other one left still works.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import pg from "pg";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
@@ -11,7 +12,7 @@ import { waitFor } from "../support/wait.ts";
 
 const HELD = 4711;
 
-/** On PostgreSQL: a row of this table that is like this waits for `release` from now on. */
+/** On PostgreSQL: matching rows of this table wait for `release` from now on. */
 async function holdRows(databaseUrl: string, table: string, like: string) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -74,7 +75,7 @@ describe.each(STORES)("on %s", (store) => {
     new Browser(gateway.url).send("POST", "/auth/sign-in/email", { email, password });
   const personOf = async (browser: Browser) => (await browser.app("GET /session")).person?.email ?? null;
 
-  /** An account of the address, made by Mallory, with a second factor of hers; the browser is signed in as it. */
+  /** An account of the address, made by Mallory, with a second factor of hers; the browser is signed in to it. */
   async function madeByMallory(email: string): Promise<Browser> {
     const invited = await mallory.app(
       "POST /orgs/{org}/invitations",
@@ -99,7 +100,7 @@ describe.each(STORES)("on %s", (store) => {
     return browser;
   }
 
-  /** Where their company's word leads to. */
+  /** Where the company's sign-in leads. */
   async function companysWord(email: string, browser: Browser): Promise<string | null> {
     company.person = { sub: email, email, email_verified: true, name: "Herself" };
     const begun = await browser.send<{ url: string }>("POST", "/auth/sign-in/social", {
@@ -121,7 +122,7 @@ describe.each(STORES)("on %s", (store) => {
     await browser.app("POST /invitations/accept", {}, { token: tokenOf(invited.link) });
   };
 
-  test("who comes by their company has the account alone from then on", async () => {
+  test("a person who signs in through the company owns the account alone from then on", async () => {
     const left = await madeByMallory("vera@example.com");
     const vera = await byCompany("vera@example.com");
     await joins(vera, "vera@example.com");
@@ -131,7 +132,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(await personOf(await byCompany("vera@example.com"))).toBe("vera@example.com");
   });
 
-  test("who sets a new password by a link is asked for no second factor that somebody else set up", async () => {
+  test("a person who sets a new password by a link is not asked for a second factor that someone else set up", async () => {
     const left = await madeByMallory("paul@example.com");
     const { link } = await gateway
       .admin<{ link: string }>("POST", "/people/reset", { person: "paul@example.com", two_factor: false })
@@ -192,7 +193,7 @@ describe.each(STORES)("on %s", (store) => {
       const account = { name: "Not Mallory", password: THEIRS };
       const late = thief.try("POST /invitations/accept", {}, { token: tokenOf(link), account });
       await held.reached();
-      // Not made yet: the company's word is of nobody, and has to come again.
+      // Not made yet: the company's statement concerns nobody, and has to come again.
       expect(await companysWord(email, new Browser(gateway.url))).toBe("/sign-in?error=signup_disabled");
       await held.release();
       expect((await late).status).toBe(200);
@@ -202,7 +203,7 @@ describe.each(STORES)("on %s", (store) => {
     },
   );
 
-  test("whom an operator invited keeps their password beside their company's word", async () => {
+  test("a person invited by an operator keeps their password when they also sign in through the company", async () => {
     await newMember(root, gateway, { org: acme, role: "viewer", email: "olga@example.com" });
     expect(await personOf(await byCompany("olga@example.com"))).toBe("olga@example.com");
     expect((await signIn(PASSWORD, "olga@example.com")).status).toBe(200);

@@ -1,4 +1,4 @@
-// What an operator does about providers by hand: probes one, opens its breaker, and sends a support bundle along.
+// What an operator does by hand about providers: probing one, opening its breaker, and sending a support bundle.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AppAnswer } from "../../src/api/client.ts";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
@@ -48,7 +48,7 @@ const open = (provider: string, reason: string) =>
 const audited = async (action: string) =>
   (await root.app("GET /operator/audit", {}, undefined, `?action=${action}`)).data;
 
-test("a probe on request tells whether the provider answers, and what it found stands on the page", async () => {
+test("a probe on request says whether the provider answers, and the page shows the result", async () => {
   const well = await root.app("POST /operator/providers/{provider}/probe", { provider: "simulator" });
   expect(well).toMatchObject({ well: true, provider: { last_probe: { failing: false } } });
   const dead = await root.app("POST /operator/providers/{provider}/probe", { provider: "dead" });
@@ -73,7 +73,7 @@ test("an opened breaker stops every call to the provider until it is closed; eac
   expect((await gateway.balance(customer)).held).toBe(0n as never);
   const [route] = (await root.app("GET /operator/routes")).data;
   expect(route).toMatchObject({ state: "unhealthy", reason: "opened_by_hand", health: { circuit: "open" } });
-  // Neither a probe that goes well nor a second click closes it or takes its reason away.
+  // Neither a successful probe nor a second click closes it or removes its reason.
   await root.app("POST /operator/providers/{provider}/probe", { provider: "simulator" });
   await open("simulator", "again");
   expect((await rowOf("simulator"))?.opened?.reason).toBe("answers with nonsense");
@@ -115,7 +115,7 @@ test("the support bundle has states and figures, and no secret, person or custom
     expect([hidden, text.includes(hidden)]).toEqual([hidden, false]);
 });
 
-test("a provider that is not believed is told on its row, by reason, of the last day", async () => {
+test("a provider whose usage was not believed has that in its row, by reason, for the last day", async () => {
   expect((await rowOf("simulator"))?.doubts).toEqual([]);
   const { MAX_SAFE_INTEGER: max } = Number;
   gateway.simulator.behave({
@@ -143,7 +143,7 @@ test("what the platform paid stays with the provider when its routes get newer r
   expect((await rowOf("simulator"))?.variance_usd).toBe(before);
 });
 
-test("an operator who belongs to no organization was seen by the sessions that are in force", async () => {
+test("the last visit of an operator of no organization is taken from the valid sessions", async () => {
   const seen = async () =>
     (await root.app("GET /operator/people")).data.find(({ email }) => email.startsWith("root"))?.last_seen_at;
   expect(Date.now() - Date.parse((await seen()) ?? "")).toBeLessThan(600_000);

@@ -1,4 +1,5 @@
-// Behind a reverse proxy: people are told apart by the address that a trusted proxy reports, never by what they write.
+// Behind a reverse proxy: people are distinguished by the address that a trusted proxy reports, never by what they
+// write themselves.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Browser, firstOperator, PASSWORD } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
@@ -28,14 +29,14 @@ const guess = async (forwardedFor: string): Promise<number> =>
     )
   ).status;
 
-test("one client's tries do not slow another one down, and no made-up header gives more of them", async () => {
+test("one client's attempts do not slow another one down, and no made-up header gives more of them", async () => {
   for (let i = 0; i < PER_MINUTE; i++) expect(await guess("203.0.113.9")).toBe(401);
   expect(await guess("203.0.113.9")).toBe(429);
   expect(await guess("198.51.100.1, 203.0.113.9")).toBe(429);
   expect(await guess("203.0.113.10")).toBe(401);
 });
 
-test("the addresses of one IPv6 network are one client's", async () => {
+test("the addresses of one IPv6 network count as one client", async () => {
   for (let i = 0; i < PER_MINUTE; i++) expect(await guess(`2001:db8:1:2::${i}`)).toBe(401);
   expect(await guess("2001:db8:1:2:ffff::1")).toBe(429);
   expect(await guess("2001:db8:1:3::1")).toBe(401);
@@ -49,7 +50,7 @@ test("a person sees the address that they signed in from", async () => {
   expect(sessions.find(({ current }) => current)?.address).toBe("203.0.113.77");
 });
 
-test("a link is tried as often by each client, too", async () => {
+test("attempts on a link are counted per client, too", async () => {
   const tries = async (address: string): Promise<number[]> => {
     const statuses: number[] = [];
     for (let i = 0; i <= PER_MINUTE; i++) {
@@ -65,14 +66,14 @@ test("a link is tried as often by each client, too", async () => {
   expect((await tries("2001:db8:2:2::2"))[0]).toBe(429);
 });
 
-test("metrics stay closed to a client that the proxy on this machine passes on", async () => {
+test("metrics stay closed to a client behind the proxy on this machine", async () => {
   const read = async (headers: Record<string, string>): Promise<number> =>
     (await fetch(`${gateway.url}/metrics`, { headers })).status;
   expect(await read({})).toBe(200);
   expect(await read({ "x-forwarded-for": "203.0.113.9" })).toBe(401);
 });
 
-test("and where nobody has said that there is a proxy, once it shows", async () => {
+test("the same without a configured proxy, once one is noticed", async () => {
   const bare = await startGateway();
   try {
     const read = async (headers: Record<string, string>): Promise<number> =>

@@ -1,15 +1,15 @@
-// What one person reads in numbers keeps nobody else from reading (hardening.md §1): of each only a few reads run at once,
-// and changes have their own connections beside those of all reads.
+// One person's many reads do not block another's (hardening.md §1): only a few reads of each person run concurrently,
+// and changes have connections separate from those of all reads.
 import { expect, test } from "bun:test";
 import pg from "pg";
 import { firstOperator, newMember } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
 
 const MANY = 120;
-/** Who asks last is looked up behind all the others, before there is a line to stand in. */
+/** The last caller is looked up behind all the others, before there is a queue. */
 const BEHIND = 20;
 
-test(`of ${MANY} reads of one person some end behind the one that another person asks for last`, async () => {
+test(`some of ${MANY} reads of one person end after the one that another person requests last`, async () => {
   const gateway = await startGateway({ store: "sqlite" }); // one thread, which nothing else on the machine reorders
   try {
     const root = await firstOperator(gateway);
@@ -20,7 +20,7 @@ test(`of ${MANY} reads of one person some end behind the one that another person
       newMember(root, gateway, { org: orgs[at] ?? "", role: "owner", email: `owner${at}@example.com` });
     const [many, one] = [await member(0), await member(1)];
     const read = (browser: typeof many, org = "") => browser.app("GET /orgs/{org}/usage", { org });
-    await Promise.all([read(many, orgs[0]), read(one, orgs[1])]); // all is loaded
+    await Promise.all([read(many, orgs[0]), read(one, orgs[1])]); // everything is loaded
     let ended = 0;
     const reads = Array.from({ length: MANY }, () => read(many, orgs[0]).then(() => (ended += 1)));
     await read(one, orgs[1]);

@@ -1,4 +1,5 @@
-// A refund by an operator: the request by its id, at most what it cost, once per reference, with its reason in the audit log.
+// A refund by an operator: the request by its id, at most what it cost, once per reference, with its reason in the
+// audit log.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
@@ -34,7 +35,7 @@ describe.each(STORES)("on %s", (store) => {
       { request, amount_usd: printed(amount), reference, reason: "wrong model answered" },
     );
 
-  test("says first what there is to give back", async () => {
+  test("says first how much can be refunded", async () => {
     expect(await refundable()).toMatchObject({
       org: customer.organizationId,
       state: "settled",
@@ -46,7 +47,7 @@ describe.each(STORES)("on %s", (store) => {
     expect((await root.try("GET /operator/requests/{request}", params)).status).toBe(404);
   });
 
-  test("gives a part back, once per reference, and no more than the request cost", async () => {
+  test("refunds a part, once per reference, and no more than the request cost", async () => {
     const before: bigint = (await gateway.balance(customer)).available;
     const first = await refund(charge - 1n, "ticket-1");
     expect([first.status, first.json]).toMatchObject([201, { refunded: true }]);
@@ -66,7 +67,7 @@ describe.each(STORES)("on %s", (store) => {
     ]);
   });
 
-  test("is told of the request itself, with its entry of the ledger, and named in the statement", async () => {
+  test("is shown with the request itself, with its entry of the ledger, and named in the statement", async () => {
     const { organizationId: org } = customer;
     const refunded_usd = printed(charge - 1n);
     const record = await gateway.admin("GET", `/requests/${request}`);
@@ -84,7 +85,7 @@ describe.each(STORES)("on %s", (store) => {
     ]);
     const { text } = await root.try("GET /orgs/{org}/billing/statement.csv", { org });
     expect(text).toContain(`operator: ticket-1,,,${request}\r\n`);
-    // What the signature and the chain are held against is the charge alone, as before.
+    // The signature and the chain are checked against the charge alone, as before.
     const evidence = await gateway.admin<{ entries: { entry: { kind: string } }[] }>(
       "GET",
       `/requests/${request}/evidence`,

@@ -1,5 +1,6 @@
-// What is left of requests that held nothing: what each asked for and the figures that decided, and of a flood a bounded
-// number of rows, whose counts are in the list, the CSV, the histogram, the live tail, the command line and the API.
+// The record of requests that held nothing: what each asked for and the figures that decided. A flood leaves a
+// bounded number of rows, whose counts are in the list, the CSV, the histogram, the live tail, the command line and
+// the API.
 import { expect, test } from "bun:test";
 import { nanoUsd, parseUsd } from "../../src/domain/money.ts";
 import type { HeldNothingJson } from "../../src/api/shapes/requests.ts";
@@ -11,7 +12,7 @@ import { Terminal } from "../support/terminal.ts";
 const ENOUGH = 80;
 
 for (const store of STORES)
-  test(`what a refusal asked for and what decided is in its record everywhere, on ${store}`, async () => {
+  test(`the terms of a refusal and the reason are in its record everywhere, on ${store}`, async () => {
     const gateway = await startGateway({ store });
     try {
       const root = await firstOperator(gateway);
@@ -76,7 +77,7 @@ for (const store of STORES)
     }
   });
 
-test("the model is kept wherever it could be read, and its absence is said", async () => {
+test("the model is recorded whenever it could be read, and its absence is stated", async () => {
   const gateway = await startGateway();
   try {
     const customer = await gateway.customer({ limitUsd: "0" });
@@ -182,7 +183,7 @@ for (const store of STORES)
     }
   });
 
-test("a replay has the model, the bounds and the hold of what it repeats", async () => {
+test("a replay has the model, the bounds and the hold of the request it repeats", async () => {
   const gateway = await startGateway();
   try {
     const root = await firstOperator(gateway);
@@ -228,7 +229,7 @@ for (const store of STORES)
       const replayed = data.filter(({ state }) => state === "replay");
       const times = (rows: typeof data): number => rows.reduce((sum, { requests }) => sum + requests, 0);
       expect([times(turnedAway), times(replayed)]).toEqual([ENOUGH, ENOUGH]);
-      // A minute may turn while this runs.
+      // A new minute may begin while this runs.
       expect(turnedAway.length + replayed.length).toBeLessThanOrEqual(3 * 22);
       const counted = turnedAway.find(({ requests }) => requests > 1);
       expect(counted).toMatchObject({
@@ -279,7 +280,7 @@ for (const store of STORES)
     }
   });
 
-test("the live tail tells a counting row again as it counts", async () => {
+test("the live tail sends a counting row again as it counts", async () => {
   const gateway = await startGateway();
   try {
     const root = await firstOperator(gateway);
@@ -295,7 +296,7 @@ test("the live tail tells a counting row again as it counts", async () => {
     const counts = (): number[] =>
       [...text.matchAll(/"requests":(\d+)/g)].map(([, n]) => Number(n)).filter((n) => n > 1);
     const most = (): number => Math.max(0, ...counts());
-    /** With each new minute a row begins anew: it is asked until one has counted further. */
+    /** Each new minute begins a new row: sends requests until one row has counted further. */
     const askUntil = async (done: () => boolean, atOnce: number): Promise<void> => {
       while (!done()) {
         for (let i = 0; i < atOnce; i++) await ask();

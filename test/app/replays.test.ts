@@ -1,5 +1,5 @@
-// What the record of a paid request tells of its repeats: how long each waited, at no charge, and the hash that a repeat
-// has to match.
+// What the record of a paid request says of its replays: how long each waited, at no charge, and the hash that a
+// replay has to match.
 import { expect, test } from "bun:test";
 import { chatCompletions } from "../../src/gateway/formats/chat-completions/chat-completions.ts";
 import { fingerprintOf } from "../../src/gateway/idempotency.ts";
@@ -10,11 +10,11 @@ import { waitFor } from "../support/wait.ts";
 
 const DAY_MS = 86_400_000;
 const KEY = { "idempotency-key": "paid-once-1" };
-/** The least that a repeat waits that arrives while the first one's call stands still for twice as long. */
+/** The least that a replay waits if it arrives while the first call is held for twice as long. */
 const MET_MS = 300;
 
 for (const store of STORES)
-  test(`a repeat that met the running request waited, one that met its kept answer did not, on ${store}`, async () => {
+  test(`a replay of a running request waited, one of a stored answer did not, on ${store}`, async () => {
     const gateway = await startGateway({ store });
     try {
       const root = await firstOperator(gateway);
@@ -51,7 +51,7 @@ for (const store of STORES)
   });
 
 for (const store of STORES)
-  test(`whether the answer is kept, and until when: of a keyed request alone, as long as its repeats get it, on ${store}`, async () => {
+  test(`whether the answer is stored, and until when: only for a keyed request, as long as its replays get it, on ${store}`, async () => {
     const clock = testClock();
     const gateway = await startGateway({ store, clock });
     try {

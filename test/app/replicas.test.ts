@@ -1,4 +1,5 @@
-// Two gateways on one PostgreSQL: a person is signed in at both or at neither, and a form acts once wherever it lands.
+// Two gateways on one PostgreSQL: a person is signed in at both or at neither, and a form acts once wherever it is
+// sent.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +48,7 @@ const browsers = (): [Browser, Browser] => [
   new Browser(gateways[1].url, PUBLIC),
 ];
 
-test("the demo's models are served by both, whichever started last: they share the data key and nothing else", async () => {
+test("both serve the demo's models, whichever started last: they share the data key and nothing else", async () => {
   const chat = async ({ url }: Running): Promise<number> => {
     const body = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 5 };
     const { status } = await fetch(`${url}/v1/chat/completions`, {
@@ -57,7 +58,7 @@ test("the demo's models are served by both, whichever started last: they share t
     });
     return status;
   };
-  await Bun.sleep(1_500); // each has looked at what the other one published
+  await Bun.sleep(1_500); // each has seen what the other one published
   expect(await Promise.all(gateways.map(chat))).toEqual([200, 200]);
 });
 
@@ -75,11 +76,11 @@ test("of two links one makes the first account, at whichever gateway it is used"
   there = here.at(here === a ? gateways[1].url : gateways[0].url);
 });
 
-test("the session holds at the other gateway", async () => {
+test("the session works at the other gateway", async () => {
   expect((await there.app("GET /session")).person?.operator).toBe(true);
 });
 
-test("a form that lands on both acts once", async () => {
+test("a form sent to both acts once", async () => {
   const org = (await here.app("GET /session")).person?.memberships[0]?.org ?? "";
   const once = { headers: { "idempotency-key": "one-form-two-clicks" } };
   const clicks = await Promise.all(
@@ -99,7 +100,7 @@ test("signing out here ends it there", async () => {
 const signIn = (browser: Browser, as: string) =>
   browser.send("POST", "/auth/sign-in/email", { email: as, password: PASSWORD });
 
-/** A new organization with two owners: who is signed in at the first gateway, and Eve at the second one. */
+/** A new organization with two owners: the person signed in at the first gateway, and Eve at the second one. */
 async function twoOwners(ada: Browser, eve: Browser): Promise<string> {
   const { id: org } = await ada.app("POST /operator/organizations", {}, { name: "Two owners" });
   for (const browser of [ada, eve]) {
@@ -119,7 +120,7 @@ async function twoOwners(ada: Browser, eve: Browser): Promise<string> {
 const ownersOf = async (browser: Browser, org: string): Promise<number> =>
   (await browser.app("GET /orgs/{org}/team", { org })).data.filter(({ role }) => role === "owner").length;
 
-test("of two owners who leave at once, at two gateways, one stays", async () => {
+test("of two owners who leave concurrently, at two gateways, one stays", async () => {
   const eve = browsers()[1];
   await signIn(here, email);
   for (let round = 0; round < 8; round++) {
@@ -132,7 +133,7 @@ test("of two owners who leave at once, at two gateways, one stays", async () => 
   }
 });
 
-test("of two owners who step down at once, at two gateways, one stays", async () => {
+test("of two owners who step down concurrently, at two gateways, one stays", async () => {
   const eve = browsers()[1];
   await signIn(eve, "eve@example.com");
   const org = await twoOwners(here, eve);
@@ -171,7 +172,7 @@ test("a terminal asks at one gateway, is approved at the other one, and one of b
   }
 });
 
-test("a breaker that is opened at one gateway holds at the other one", async () => {
+test("a breaker opened at one gateway applies at the other one", async () => {
   await signIn(here, email);
   const models = async (): Promise<Set<string>> => {
     const org = (await there.app("GET /session")).person?.memberships[0]?.org ?? "";

@@ -1,5 +1,5 @@
-// What was wished for and what was answered stands or falls with the entitlement itself: where the words cannot be kept, nothing
-// was decided, so that whoever tries again says them again. On either store.
+// The purpose of a request and the reason of a decision are part of the entitlement: if they cannot be stored,
+// nothing was decided, so that the next attempt gives them again. On either store.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { startGateway, STORES, type TestGateway } from "../support/gateway.ts";
@@ -29,7 +29,7 @@ describe.each(STORES)("on %s", (store) => {
   const kept = async (): Promise<number> =>
     (await gateway.rowsOf("entitlement")).length + (await gateway.rowsOf("audit_log")).length;
 
-  /** What happens while no words can be written, and nothing else is wrong. */
+  /** Runs it while no such text can be written, and nothing else is wrong. */
   async function withoutWords<Result>(happens: () => Promise<Result>): Promise<Result> {
     await gateway.tamper("ALTER TABLE entitlement_note RENAME TO entitlement_note_away");
     try {
@@ -48,7 +48,7 @@ describe.each(STORES)("on %s", (store) => {
       root.try("POST /operator/entitlements/{entitlement}/revoke", { entitlement }, { reason }),
   };
 
-  test("a request without its purpose is none", async () => {
+  test("a request without its purpose does not exist", async () => {
     const before = await kept();
     const failed = await withoutWords(() => researcher.try("POST /orgs/{org}/research", { org }, wish));
     expect([failed.status, await kept()]).toEqual([500, before]);

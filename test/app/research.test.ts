@@ -1,4 +1,5 @@
-// Research Mode by two people: who asks never decides; an approval opens one model for research keys, until it ends.
+// Research Mode with two people: the requester never decides; an approval opens one model for research keys, until it
+// ends.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AppAnswer } from "../../src/api/client.ts";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
@@ -47,7 +48,7 @@ const complete = async (key: { id: string; secret: string | null }): Promise<num
     )
   ).status;
 
-test("a researcher asks, an operator approves, a research key works and a standard one does not", async () => {
+test("a researcher requests, an operator approves, a research key works and a standard one does not", async () => {
   const research = await researcher.app("POST /orgs/{org}/keys", { org }, { name: "R", scope: "research" });
   const standard = await researcher.app("POST /orgs/{org}/keys", { org }, { name: "S" });
   expect(await complete(research)).toBe(403);
@@ -120,7 +121,7 @@ test("the spend of an entitlement begins with its approval and ends with it", as
   await revoke(later);
 });
 
-test("a day that is over cannot be asked for", async () => {
+test("a past day cannot be requested", async () => {
   for (const until of ["2020-01-01", new Date(Date.now() - 1000).toISOString()]) {
     const refused = await researcher.try("POST /orgs/{org}/research", { org }, { ...asked, until });
     expect([refused.status, refused.json.error]).toMatchObject([
@@ -130,7 +131,7 @@ test("a day that is over cannot be asked for", async () => {
   }
 });
 
-test("an operator who asked cannot decide; another one can", async () => {
+test("an operator who made the request cannot decide; another one can", async () => {
   const token = (
     await root.app(
       "POST /operator/organizations/{org}/invitations",
@@ -161,7 +162,7 @@ test("an operator who asked cannot decide; another one can", async () => {
   expect(late.status).toBe(409);
 });
 
-test("who asked may withdraw, once", async () => {
+test("the requester may withdraw, once", async () => {
   const wish = await ask(researcher);
   const withdrawn = await researcher.app("POST /orgs/{org}/research/{entitlement}/withdraw", {
     org,
@@ -197,7 +198,7 @@ test("at each door only a model that a release offers as research takes an entit
   expect(await gateway.rowsOf("entitlement")).toHaveLength(before);
 });
 
-test("of a withdrawal, a refusal and an approval at once one is done, and it stays", async () => {
+test("of a concurrent withdrawal, refusal and approval one is done, and it stays", async () => {
   for (let n = 0; n < 10; n += 1) {
     const { id } = await ask(researcher);
     const entitlement = { entitlement: id };
@@ -218,7 +219,7 @@ test("of a withdrawal, a refusal and an approval at once one is done, and it sta
   }
 });
 
-test("what has ended is not ended again: who declined, withdrew or revoked it, and why, stays as it was", async () => {
+test("what has ended is not ended again: who declined, withdrew or revoked it, and why, does not change", async () => {
   const revoke = (entitlement: string) =>
     root.try(
       "POST /operator/entitlements/{entitlement}/revoke",
@@ -258,7 +259,7 @@ test("what has ended is not ended again: who declined, withdrew or revoked it, a
   }
 });
 
-test("an organization asks for so much at once; the refusal says what to do, and leaves nothing", async () => {
+test("an organization may have only so many open requests; the refusal says what to do, and leaves nothing", async () => {
   const { id: org } = await root.app("POST /operator/organizations", {}, { name: "Eager" });
   const eager = await newMember(root, gateway, { org, role: "developer", email: "eager@example.com" });
   const wish = (): ReturnType<Browser["try"]> => eager.try("POST /orgs/{org}/research", { org }, asked);
@@ -297,7 +298,7 @@ test("routes: a signed file is checked before it is published, a route is closed
     cache_write_per_million: "2.5",
     service_tiers: { flex: "0.5" },
   };
-  // It ends later than the first, whichever second that was signed in: a release's times are whole seconds.
+  // It expires later than the first, in whichever second that was signed: a release's times are whole seconds.
   const jws = await gateway.sign({ ...PLAIN, version: 2, pricing }, { expiresInMs: 31 * DAY_MS });
   const verified = await root.app("POST /operator/releases/verify", {}, { jws });
   expect(verified.prices).toContainEqual({

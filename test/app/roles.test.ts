@@ -1,5 +1,5 @@
-// Every route of the contract by every role, and by everybody of another organization: generated over the table of
-// routes, so that a new route is in it the moment it is declared (hardening.md S7, S8, S10).
+// Every route of the contract by every role, and by everyone of another organization: generated over the table of
+// routes, so that a new route is included as soon as it is declared (hardening.md S7, S8, S10).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AppRoute } from "../../src/api/client.ts";
 import { appRoutes } from "../support/endpoints.ts";
@@ -27,7 +27,7 @@ afterAll(() => gateway.stop());
 
 const RULE = { kind: "balance_below", amount_usd: "1", channels: [], on: true };
 
-/** One of everything, in an organization of somebody else. */
+/** One of everything, in another person's organization. */
 async function anotherOrganization(): Promise<Record<string, string>> {
   const other = (await people.operator.app("POST /operator/organizations", {}, { name: "Other" })).id;
   const at = { org: other, role: "owner", email: "stranger@example.com" } as const;
@@ -78,7 +78,7 @@ const guarded = appRoutes().filter(
   (entry): entry is [AppRoute, (typeof entry)[1] & { may: Action }] =>
     entry[1].may !== "anybody" && entry[1].may !== "signed_in",
 );
-/** Without a valid body it would do what it says. */
+/** Without a valid body it would really act. */
 const LEAVES: AppRoute = "POST /orgs/{org}/leave";
 const MADE_UP = {
   key: "key_doesnotexist",
@@ -92,7 +92,7 @@ const MADE_UP = {
   person: "usr_doesnotexist",
   view: "doesnotexist",
 };
-/** A query that no schema takes, so that a stream does not begin. */
+/** A query that no schema accepts, so that a stream does not begin. */
 const call = (browser: Browser, route: AppRoute, params: Record<string, string>, body: unknown = {}) =>
   browser.try(route, params, body, { query: route.endsWith("/tail") ? "?after=never" : "" });
 
@@ -115,11 +115,11 @@ describe("the table of roles", () => {
   }
 });
 
-describe("who is refused for their role", () => {
+describe("a person refused because of their role", () => {
   const refusal = async (browser: Browser, org: string): Promise<string> =>
     (await browser.try("POST /orgs/{org}/invitations", { org }, {})).json.error.message;
 
-  test("learns who of the organization holds one that may, three by name", async () => {
+  test("learns who in the organization has one that may, three by name", async () => {
     expect(await refusal(people.viewer, org)).toEndWith(" Members who may: owner (owner), admin (admin).");
     const big = (await people.operator.app("POST /operator/organizations", {}, { name: "Big" })).id;
     const join = (role: "owner" | "admin" | "viewer", name: string): Promise<Browser> =>
@@ -131,10 +131,10 @@ describe("who is refused for their role", () => {
     expect(said).toEndWith(" Members who may: Olga (owner), Ada (admin), Bo (admin) and 1 more.");
   });
 
-  test("learns no names without being a member: operators, and everybody of operators' pages", async () => {
+  test("learns no names without being a member: operators, and on operators' pages everyone", async () => {
     expect(await refusal(people.operator, org)).not.toContain("Members who may");
     const { json } = await people.viewer.try("GET /operator/people");
-    expect(json.error.message).toBe("Your role may not do this. Roles that may: operator.");
+    expect(json.error.message).toBe("Your role may not do this. It requires one of these roles: operator.");
   });
 });
 
@@ -157,7 +157,7 @@ describe("another organization", () => {
     }
   });
 
-  test("its ids under our own organization are those of nothing", async () => {
+  test("its ids under our own organization name nothing", async () => {
     for (const [route, { may }] of guarded) {
       const names = [...route.matchAll(/\{(\w+)\}/g)]
         .map(([, name = ""]) => name)
@@ -166,7 +166,7 @@ describe("another organization", () => {
       const real = await call(people.owner, route, { ...MADE_UP, ...theirs, org }, BODIES[route]);
       const madeUp = await call(people.owner, route, { ...MADE_UP, org }, BODIES[route]);
       expect({ route, status: real.status }).toEqual({ route, status: 404 });
-      // What repeats the asked id repeats no more than that.
+      // The answer repeats the requested id and nothing more.
       const asked = names.at(-1) as keyof typeof MADE_UP;
       const message = real.json.error.message.replace(theirs[asked] ?? MADE_UP[asked], MADE_UP[asked]);
       expect({ ...real.json.error, message, request_id: "" }).toEqual({
@@ -183,7 +183,7 @@ describe("another organization", () => {
     expect(found.data).toEqual([]);
   });
 
-  test("nothing of it was changed by trying", async () => {
+  test("trying changed nothing of it", async () => {
     const key = await people.stranger.app("GET /orgs/{org}/keys/{key}", {
       org: theirs["org"] ?? "",
       key: theirs["key"] ?? "",

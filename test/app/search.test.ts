@@ -1,4 +1,4 @@
-// The search of the dashboard: what each may find, by what, and how much of it; on both stores.
+// The search of the dashboard: what each person may find, by what, and how much of it; on both stores.
 import { describe, expect, test, beforeAll, afterAll } from "bun:test";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
@@ -46,7 +46,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(told(await mine(PLAIN.model.slice(1)))).toContainEqual(["model", PLAIN.model]);
   });
 
-  test("a key is found by its id and by what it begins with, whichever part of it is there", async () => {
+  test("a key is found by its id and by its prefix, or by any part of the prefix", async () => {
     for (const part of [key, secret.slice(0, 18), secret.slice(0, 24), secret.slice(0, 30)])
       expect(told(await anywhere(part))).toEqual([["key", key]]);
     expect(told(await mine(secret.slice(-4)))).toEqual([["key", key]]);
@@ -74,7 +74,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(told(await mine(id))).toEqual([["request", id]]);
   });
 
-  test("what is typed is taken as it is, and there is an end to it", async () => {
+  test("typed text is taken literally, and has a maximum length", async () => {
     expect(told(await anywhere("0%"))).toHaveLength(1);
     expect(await anywhere("__")).toEqual([]);
     for (const q of ["", "a", " a ", "x".repeat(101)]) {

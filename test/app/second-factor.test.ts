@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** What the audit log gained while this ran, oldest first. */
+/** What was added to the audit log while this ran, oldest first. */
 async function noted(work: () => Promise<unknown>): Promise<string[]> {
   const before = (await auditLog(gateway.ledger, { limit: 1000 })).length;
   await work();
@@ -42,7 +42,7 @@ test("turning it on, new backup codes and turning it off are one line each", asy
   expect((await root.app("GET /session")).person?.two_factor).toBe(false);
 });
 
-test("a sign-in with it is noted when the code was right, not when the password was", async () => {
+test("a sign-in with it is recorded when the code was right, not when the password was", async () => {
   const made = await change<{ totpURI: string }>("enable", { password: PASSWORD });
   await change("verify-totp", { code: codeOf(made.json.totpURI) });
   const browser = new Browser(gateway.url);

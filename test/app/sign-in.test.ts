@@ -1,4 +1,5 @@
-// Signing in: the one-time link, passwords, sessions that end on the server, the throttle, Origin (hardening.md S25–S28).
+// Signing in: the one-time link, passwords, sessions that end on the server, the throttle, Origin (hardening.md
+// S25–S28).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { scryptSync } from "node:crypto";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
@@ -90,7 +91,7 @@ test("a password signs in, a wrong one and an unknown address look alike; the to
   expect((await browser.app("GET /session")).person?.email).toBe(EMAIL);
 });
 
-test("of a password its scrypt is kept, under a salt of its own, at a cost that each guess pays", async () => {
+test("a password is stored as its scrypt hash, with a salt of its own, at a cost that each guess pays", async () => {
   const disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
   const kept = async (): Promise<string> => {
     const [row] = await disk.rows("people", `SELECT password FROM ${disk.named("people", "account")}`);
@@ -157,7 +158,7 @@ test("changes need our own Origin and JSON", async () => {
   expect((await root.app("GET /session")).person?.name).toBe("Root");
 });
 
-test("a forged cookie is nobody, and a session opens no inference", async () => {
+test("a forged cookie is nobody, and a session authorizes no inference", async () => {
   const forged = await fetch(`${gateway.url}/app/v1/session`, {
     headers: { cookie: `${root.cookie.slice(0, -12)}AAAAAAAAAAAA` },
   });
@@ -186,7 +187,7 @@ test("sign-in is throttled per address, with a time to wait", async () => {
   expect(forwarded.status).toBe(429);
 });
 
-test("who was told to wait is told so again without the store being asked, and at that form alone", async () => {
+test("a client told to wait is told so again without asking the store, and only for that form", async () => {
   const disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
   const browser = new Browser(gateway.url);
   const tries = async (): Promise<number> => {

@@ -1,5 +1,5 @@
-// Since when a route's state holds, as the operator's page, the operator API and the command line say it: that of the
-// switch and of the breaker at every gateway of a store, and after a restart.
+// Since when a route's state holds, according to the operator's page, the operator API and the command line: the time
+// of the switch and of the breaker, at every gateway of a store, and after a restart.
 import { expect, test } from "bun:test";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The statement of a month, as a document, for a spreadsheet and to print: its sums are those of the ledger's entries, to the
-// last nano-dollar, wherever a request crossed the turn of the month.
+// The statement of a month, as a document, for a spreadsheet and to print: its sums are those of the ledger's
+// entries, to the last nano-dollar, wherever a request crossed the turn of the month.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { StatementJson } from "../../src/api/shapes/statement.ts";
 import { byItself } from "../../src/domain/actor.ts";
@@ -87,7 +87,7 @@ describe.each(STORES)("on %s", (store) => {
       )
       .reduce((all, row) => all + BigInt(row.amount), 0n);
 
-  test("a month's sums are its entries', and what one month ends with the next begins with", async () => {
+  test("a month's sums are its entries', and a month begins with what the one before ended with", async () => {
     const after = turn.slice(0, 7);
     const [one, two] = [await shown(before), await shown(after)];
     for (const [statement, since, until] of [
@@ -112,7 +112,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(two.charges).toMatchObject([{ key: { id: customer.keyId }, requests: 1 }]);
     const { available, held } = await gateway.balance(customer);
     expect(nano(two.closing_usd)).toBe(available + held);
-    expect([one.final, two.final]).toEqual([false, false]); // what was stamped in a month may still be on its way
+    expect([one.final, two.final]).toEqual([false, false]); // entries stamped in a month may still arrive
     expect(two.entries.first).toBe((one.entries.last ?? 0) + 1);
     const rows = (await gateway.rowsOf("ledger_entry")) as {
       version: number | string;
@@ -211,7 +211,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(nano(paid.closing_usd)).toBe(500_000_000n - nano(paid.charges_usd));
   });
 
-  test("the operator API tells the same; a month to come, one that is none, and no organization are refused", async () => {
+  test("the operator API returns the same; a future month, an invalid one, and an unknown organization are refused", async () => {
     const ask = (query: string) => gateway.admin<StatementJson>("GET", `/statement?${query}`);
     const told = await ask(`org=${customer.organizationId}&month=${before}`);
     expect({ ...told.json, made_at: "", to: "" }).toEqual({ ...(await shown(before)), made_at: "", to: "" });
@@ -224,7 +224,7 @@ describe.each(STORES)("on %s", (store) => {
 });
 
 test.each(STORES)(
-  "on %s: what falls on the last millisecond of a month is its own, what falls on the turn the next one's",
+  "on %s: the last millisecond of a month belongs to it, the turn to the next one",
   async (store) => {
     const clock = stoppedClock();
     const now = new Date();

@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, TURN_PATIENCE_MS);
 afterAll(() => gateway.stop());
 
-/** A reset takes with it what has not been read yet: what came before it has had its time. */
+/** A reset discards what has not been read yet: what came before it had time to be read. */
 const PACED = { tokens_per_second: 20, completion_tokens: 200 };
 
 const ask = (text: string, more: object = {}) => ({
@@ -104,7 +104,7 @@ test("a key is renamed and limited in one form; each change is one line of the a
     { actor: { name: "dora" }, before: '{"name":"Dora\'s key"}', after: '{"name":"Batch"}' },
   ]);
   expect(await audited("key.limit")).toHaveLength(1);
-  // What is left out stays, and what stays leaves no line.
+  // Omitted settings stay, and an unchanged one leaves no line.
   expect(
     await edit(developer, "PATCH /orgs/{org}/keys/{key}", { org, key: key.id }, { name: "Batch" }),
   ).toMatchObject({
@@ -198,8 +198,8 @@ test("replays and refusals are rows too: free, with the request that was paid, w
   expect(data[1]?.replay_of).toBe(data[2]?.id ?? "");
   const told = await owner.app("GET /orgs/{org}/activity/{request}", { org, request: data[0]?.id ?? "" });
   expect(told.advice).toEqual({
-    happened: "a whole number is too small",
-    next: "param names it, the message the bound",
+    happened: "an integer is too small",
+    next: "param names the field; the message gives the bound",
   });
   const only = await owner.app(
     "GET /orgs/{org}/activity",
@@ -305,7 +305,7 @@ test("the playground spends by a chosen key, whole and streamed, and never shows
   expect(other.status).toBe(404);
 });
 
-test("the live tail tells of a request as it happens", async () => {
+test("the live tail sends a request as it happens", async () => {
   const created = await developer.app("POST /orgs/{org}/keys", { org }, { name: "Tail" });
   const response = await fetch(`${gateway.url}/app/v1/orgs/${org}/activity/tail`, {
     headers: { cookie: owner.cookie },
@@ -322,7 +322,7 @@ test("the live tail tells of a request as it happens", async () => {
   await reader?.cancel();
 });
 
-test("the live tail keeps to the filter, and after a lost connection tells what was missed", async () => {
+test("the live tail keeps to the filter, and after a lost connection sends what was missed", async () => {
   const named = async (name: string): Promise<Customer> => {
     const { id, secret } = await developer.app("POST /orgs/{org}/keys", { org }, { name });
     return { organizationId: org, keyId: id, secret: secret ?? "" };

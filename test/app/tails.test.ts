@@ -1,4 +1,4 @@
-// Live tails over HTTP: one person's pages cannot shut out the others, and a page that is closed gives its place back.
+// Live tails over HTTP: one person's pages cannot block the others', and a closed page frees its place.
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
@@ -40,7 +40,7 @@ async function follow(browser: Browser, org: string): Promise<Page> {
   };
 }
 
-test("one viewer with a hundred pages has four of them followed, and everybody else is served", async () => {
+test("four of one viewer's hundred pages are followed, and everyone else is served", async () => {
   const { org, viewer } = await organization("greedy");
   const colleague = await newMember(root, gateway, { org, role: "viewer", email: "colleague@example.com" });
   const other = await organization("other");
@@ -61,7 +61,7 @@ test("one viewer with a hundred pages has four of them followed, and everybody e
   }, "a place of a page that was closed");
 });
 
-test("whoever is removed is told nothing more, though the clock is put back at that moment", async () => {
+test("a removed member is sent nothing more, even if the clock is put back at that moment", async () => {
   const { org, viewer } = await organization("set-back");
   const owner = await newMember(root, gateway, { org, role: "owner", email: "set-back-owner@example.com" });
   const tail = await fetch(`${gateway.url}/app/v1/orgs/${org}/activity/tail`, {

@@ -1,5 +1,5 @@
-// What somebody with the database's own rights could do, without any trigger, check or reference in their way: each is found by
-// the audit, by its invariant, and taken back is none.
+// What somebody with the database's own rights could do, without any trigger, check or reference in the way: each
+// change is found by the audit, by its invariant, and the audit is clean once it is undone.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { firstOperator } from "../support/browser.ts";
 import { type Disk, openDisk } from "../support/damage.ts";
@@ -7,11 +7,11 @@ import { type Customer, hello, startGateway, STORES, type TestGateway } from "..
 import { PLAIN } from "../support/models.ts";
 
 const ROUTE = "plain-1@simulator/local";
-/** What is done to the rows of the organization `?1`, and how it is taken back. */
+/** What is done to the rows of the organization `?1`, and how it is undone. */
 type Act = [what: string, invariant: string, done: string[], undone: string[]];
 
 const MONTH_MS = 31 * 86_400_000;
-/** A column of rows that have it, by something and back. */
+/** Changes a column of rows by some amount, and back. */
 const moved = (
   table: string,
   column: string,
@@ -23,7 +23,7 @@ const moved = (
 ];
 const later = (table: string, column: string): [string[], string[]] =>
   moved(table, column, `${column} + ${MONTH_MS}`, `${column} - ${MONTH_MS}`);
-/** A row that is taken out, and put back from where it was kept. */
+/** Removes a row, and restores it from a copy. */
 const removed = (table: string): [string[], string[]] => [
   [
     `CREATE TABLE kept_${table} AS SELECT * FROM ${table} WHERE org_id = ?1`,
@@ -142,21 +142,21 @@ const ACTS: Act[] = [
   ],
 ];
 
-/** The key that was revoked is as if it had been then, or never. */
+/** Changes the revoked key as if it had been revoked then, or never. */
 function revoked(at: string): string[] {
   return [
     `UPDATE api_key SET revoked_at = ${at} WHERE org_id = ?1 AND key_id = (SELECT max(key_id) FROM kept_key)`,
   ];
 }
 
-/** The key that was revoked is as if it had been paused then, or never. */
+/** Changes the revoked key as if it had been paused then, or never. */
 function pausedAsOf(at: string): string[] {
   return [
     `UPDATE api_key SET paused_at = ${at} WHERE org_id = ?1 AND key_id = (SELECT max(key_id) FROM kept_key)`,
   ];
 }
 
-/** Under its own digest stands the other one's price. */
+/** Puts the other release's price under this one's digest. */
 function swapped(): string[] {
   const of = (version: number): string =>
     `(SELECT digest FROM kept_release WHERE route = '${ROUTE}' AND version = ${version})`;

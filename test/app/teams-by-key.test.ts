@@ -1,5 +1,6 @@
-// Members, invitations and alerts by management keys, on both stores: what an operator may, for as long as whoever the key
-// belongs to is one, under the rules of the dashboard (docs/decisions/0084-operators-see-to-teams-and-alerts.md).
+// Members, invitations and alerts through management keys, on both stores: with an operator's rights, as long as the
+// key's owner is an operator, under the rules of the dashboard
+// (docs/decisions/0084-operators-see-to-teams-and-alerts.md).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { startGateway, STORES, type Store, type TestGateway } from "../support/g
 import { callAdmin, managementKeyOf } from "../support/hats.ts";
 import { edit } from "../support/versions.ts";
 
-/** Every password takes a tenth of a second of a whole processor. */
+/** Every password takes a tenth of a second of CPU. */
 setDefaultTimeout(60_000);
 
 interface Answered {
@@ -75,7 +76,7 @@ describe.each([...STORES])("on %s", (store: Store) => {
       actor.id.slice(0, 3),
     ]);
 
-  test("the machine's key invites, and whoever comes is there with the role; the audit log names the key", async () => {
+  test("the machine's key invites, and the invited person gets the role; the audit log names the key", async () => {
     const { org, email } = await organization();
     const to = newAddress();
     const made = await post("/invitations", { org, email: to, role: "developer" });
@@ -95,7 +96,7 @@ describe.each([...STORES])("on %s", (store: Store) => {
     expect(await linesOf(org)).toContainEqual(["member.invite", "mk_"]);
   });
 
-  test("an invitation is sent again with a link of its own, and withdrawn with its link", async () => {
+  test("an invitation is resent with a new link, and withdrawn together with its link", async () => {
     const { org } = await organization();
     const { json: first } = await post("/invitations", { org, email: newAddress(), role: "viewer" });
     const { status, json: again } = await post(`/invitations/${first.id}/resend`, { org });
@@ -139,7 +140,7 @@ describe.each([...STORES])("on %s", (store: Store) => {
     );
   });
 
-  test("the key of somebody who stops being an operator invites nobody, and what it sent opens nothing", async () => {
+  test("the key of a former operator invites nobody, and the invitations it sent open nothing", async () => {
     const { org } = await organization();
     const leaving = await newOperator(root, gateway, newAddress());
     const key = await managementKeyOf(leaving);
@@ -152,7 +153,7 @@ describe.each([...STORES])("on %s", (store: Store) => {
     expect(data.find(({ id }) => id === made.id)?.state).toBe("withdrawn");
   });
 
-  test("an operator who is an admin there changes owners; an admin who is none does not", async () => {
+  test("an operator who is an admin there changes owners; an admin who is no operator does not", async () => {
     const { org, person: owner } = await organization();
     const second = await newOperator(root, gateway, newAddress());
     const { email } = await second.app("GET /profile").then(({ person }) => person);
@@ -171,7 +172,7 @@ describe.each([...STORES])("on %s", (store: Store) => {
     expect(changed.role).toBe("viewer");
   });
 
-  test("an organization that there is none of has no members, invitations or alerts", async () => {
+  test("an unknown organization has no members, invitations or alerts", async () => {
     const org = "org_nobody";
     const rule = { kind: "balance_below", amount_usd: "1", channels: [], on: true };
     for (const [path, body] of [
@@ -192,7 +193,7 @@ describe.each([...STORES])("on %s", (store: Store) => {
     }
   });
 
-  test("rules and channels are made, changed, tried out and removed", async () => {
+  test("rules and channels are made, changed, tested and removed", async () => {
     const { org } = await organization();
     const terms = { kind: "balance_below", amount_usd: "5", channels: [], on: true };
     const { status, json: rule } = await post("/alerts/rules", { org, ...terms });

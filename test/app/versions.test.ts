@@ -1,5 +1,5 @@
-// Nobody overwrites what somebody else changed a moment ago: every change of a row names the version that it was made on,
-// and of two changes of one version one is made. On PostgreSQL the two people are at two gateways.
+// Nobody overwrites another person's change unseen: every change of a row names the version that it is based on, and
+// of two changes to one version only one is made. On PostgreSQL the two people are at two gateways.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ import { edit, type EditRoute, READ } from "../support/versions.ts";
 const PUBLIC = "http://gate.example.com";
 const ROUNDS = 12;
 
-/** What the changes write to, as PostgreSQL names it. */
+/** The tables that the changes write to, as PostgreSQL names them. */
 const TABLES = `organization, api_key, alert_rule, auto_top_up, rate_limit, people.membership, people."organizationRule"`;
 const READ_BY_BOTH_MS = 200;
 
@@ -27,7 +27,7 @@ interface Opened {
   gateway: TestGateway;
   /** Null on SQLite. */
   databaseUrl: string | null;
-  /** Where the second person is. */
+  /** The second person's gateway. */
   otherUrl: string;
   stop(): Promise<void>;
 }
@@ -73,7 +73,7 @@ async function atOnce<T>({ databaseUrl }: Opened, sends: (() => Promise<T>)[]): 
 
 interface Case {
   route: EditRoute;
-  /** Bodies that leave three different rows; `other` may be `one`. */
+  /** Bodies that leave three different rows; `other` may equal `one`. */
   from: object;
   one: object;
   other: object;
@@ -209,7 +209,7 @@ describe.each(STORES)("on %s", (store) => {
     },
   );
 
-  test.each(cases)("%s: of two at once one is made", async (_, { route, ...body }) => {
+  test.each(cases)("%s: of two concurrent changes one is made", async (_, { route, ...body }) => {
     for (let round = 0; round < (store === "sqlite" ? ROUNDS : 1); round++) {
       await edit(ada, route, params, body.from);
       const { version } = await READ[route](ada, params);
@@ -226,7 +226,7 @@ describe.each(STORES)("on %s", (store) => {
   });
 
   test.each(cases)(
-    "%s: sent again under its Idempotency-Key it is the same answer",
+    "%s: sent again under its Idempotency-Key it gets the same answer",
     async (_, { route, ...body }) => {
       await edit(ada, route, params, body.from);
       const { version } = await READ[route](ada, params);
@@ -241,7 +241,7 @@ describe.each(STORES)("on %s", (store) => {
         first.text,
       ]);
       expect(await newestLine()).toBe(line);
-      // The key is for the change that was made, not for the refused one.
+      // The key belongs to the change that was made, not to the refused one.
       const late = { "idempotency-key": crypto.randomUUID() };
       const retry = (body: object) => ada.try(route, params, body, { headers: late });
       expect(refusal(await retry({ ...body.other, version }))).toEqual(SLOW);
@@ -256,7 +256,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(json.error.message).toContain("version");
   });
 
-  test("auto top-up that was never set is set by one of two", async () => {
+  test("of two people who set auto top-up for the first time one succeeds", async () => {
     const { id: org } = await ada.app("POST /operator/organizations", {}, { name: "New" });
     for (const [email, browser] of [
       ["ada@example.com", ada],
@@ -275,7 +275,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
 
-  test("the operator API changes any version, and refuses an older one that is named", async () => {
+  test("the operator API changes any version, and refuses an older one if named", async () => {
     const { key = "" } = params;
     const { version } = await edit(ada, "PATCH /orgs/{org}/keys/{key}", params, { limit_usd: "7" });
     const limited = await opened.gateway.admin<{ version: string }>("POST", `/keys/${key}/limit`, {
@@ -306,7 +306,7 @@ const WITHOUT: Partial<Record<AppRoute, string>> = {
   "PUT /orgs/{org}/usage/views": "one's own views are nobody else's to change",
 };
 
-test("every PATCH and PUT takes the version of the row that it answers, or has a reason not to", () => {
+test("every PATCH and PUT takes the version of the row that it returns, or has a reason not to", () => {
   const changing = appRoutes().filter(([route]) => /^(PATCH|PUT) /.test(route));
   expect(changing.length).toBeGreaterThan(6);
   for (const [route, { body, output }] of changing) {

@@ -1,4 +1,5 @@
-// A window of time has the same rows as a list and as a file, on both stores: from its first instant, without its last.
+// A time range has the same rows as a list and as a file, on both stores: including its first instant, excluding its
+// last.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, firstOperator } from "../support/browser.ts";
 import { stoppedClock } from "../support/clock.ts";
@@ -87,7 +88,7 @@ describe.each(STORES)("on %s", (store) => {
     ],
     [{ from: iso(BEGIN + 1), to: iso(BEGIN + HOUR_MS + 1) }, 3, iso(BEGIN), iso(BEGIN + 2 * HOUR_MS)],
   ];
-  test("usage: whole hours are counted, as a list, as a file and for the command line, which says which", async () => {
+  test("usage is counted in whole hours, as a list, as a file and for the command line, which says which", async () => {
     for (const [window, requests, from, to] of USED)
       for (const group_by of ["model", "provider"] as const) {
         const query = { ...window, group_by };
@@ -103,7 +104,7 @@ describe.each(STORES)("on %s", (store) => {
     }
   });
 
-  test("a file's name carries organization and range", async () => {
+  test("a file's name contains organization and range", async () => {
     const nameOf = async (path: string, query: Record<string, string>): Promise<string | null> => {
       const { headers } = await get(`${path}.csv`, query);
       return /filename="(.*)"/.exec(headers.get("content-disposition") ?? "")?.[1] ?? null;

@@ -1,5 +1,5 @@
-// Orders, their confirmation, the reasons of credits and what people decide about a request or a login: each is one with its
-// line in the audit log, whatever fails in between.
+// Orders, their confirmation, the reasons of credits and decisions about a request or a login: each is atomic with
+// its line in the audit log, whatever fails in between.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
@@ -16,7 +16,7 @@ interface Place {
   org: string;
 }
 
-/** A gateway whose first operator owns an organization, too. */
+/** A gateway whose first operator also owns an organization. */
 async function placeOf(started: Promise<TestGateway>): Promise<Place> {
   const gateway = await started;
   const root = await firstOperator(gateway);

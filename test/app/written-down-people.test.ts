@@ -1,8 +1,8 @@
-// Members, invitations, accounts and sign-ins, and their lines in the audit log: each change is one with its line, whoever
-// writes it, we or the sign-in library. Where people have a file of their own, lines that wait come in their order, each once.
+// Members, invitations, accounts and sign-ins, and their lines in the audit log: each change is atomic with its line,
+// whether we or the sign-in library write it. If people have a file of their own, waiting lines are carried over in
+// order, each once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { auditLog } from "../support/audit-log.ts";
 import { Browser, firstOperator, newMember, newOperator, PASSWORD, tokenOf } from "../support/browser.ts";
@@ -11,6 +11,7 @@ import { fillDisk } from "../support/fill-disk.ts";
 import { STORES, type Store, startGateway, type TestGateway } from "../support/gateway.ts";
 import { peopleState, peopleUnwritable } from "../support/people-state.ts";
 import { scrape } from "../support/scrape.ts";
+import { SmallDisk } from "../support/small-disk.ts";
 import { codeOf, nextCodeOf } from "../support/totp.ts";
 import { unwritable } from "../support/unwritable-lines.ts";
 import { waitFor } from "../support/wait.ts";
@@ -31,7 +32,7 @@ async function opened(store: Store): Promise<Opened> {
       databaseUrl = config.databaseUrl;
     },
   });
-  await fetch(`${gateway.url}/app/v1/session`); // people are opened by whoever looks first
+  await fetch(`${gateway.url}/app/v1/session`); // people are opened by the first call
   return { gateway, disk: await openDisk({ dataDir: gateway.dataDir, databaseUrl }) };
 }
 
@@ -55,7 +56,7 @@ describe.each(STORES)("on %s", (store) => {
   });
   afterAll(() => closed(at));
 
-  /** The first try while nothing can be written down, the second one when it can. */
+  /** The first attempt while nothing can be logged, the second one when it can. */
   async function isOneWithItsLine(action: string, act: Act): Promise<void> {
     const before = [await peopleState(at.disk), (await actions(at.gateway)).length];
     await peopleUnwritable(at.disk, store, async () => {
@@ -98,7 +99,7 @@ describe.each(STORES)("on %s", (store) => {
     );
   });
 
-  test("roles, members who are removed or leave, what an organization asks of them", async () => {
+  test("roles, members who are removed or leave, an organization's requirements for them", async () => {
     const member = async (email: string) => {
       const browser = await newMember(root, at.gateway, { org, role: "developer", email });
       return { browser, id: (await browser.app("GET /session")).person?.id ?? "" };
@@ -172,7 +173,7 @@ describe.each(STORES)("on %s", (store) => {
     await isOneWithItsLine("person.sign_out", () => kept.copy().send("POST", "/auth/sign-out"));
   });
 
-  test("many changes of one moment leave one line each", async () => {
+  test("many concurrent changes leave one line each", async () => {
     const before = (await actions(at.gateway)).length;
     const names = Array.from({ length: 20 }, (_, n) => `Root ${n}`);
     const renamed = await Promise.all(names.map((name) => root.try("PATCH /profile", {}, { name })));
@@ -181,7 +182,7 @@ describe.each(STORES)("on %s", (store) => {
   });
 });
 
-describe("where people have a file of their own", () => {
+describe("if people have a file of their own", () => {
   const failures = async (gateway: TestGateway): Promise<number> =>
     (await scrape(gateway.url)).samples.find(({ labels }) => labels["task"] === "audit_outbox")?.value ?? 0;
 
@@ -222,7 +223,7 @@ describe("where people have a file of their own", () => {
     await closed(at);
   });
 
-  test("a change that fails in its middle leaves the file to the next one", async () => {
+  test("a change that fails in the middle leaves the file usable for the next one", async () => {
     const at = await opened("sqlite");
     const root = await firstOperator(at.gateway);
     await at.disk.rows(
@@ -236,7 +237,7 @@ describe("where people have a file of their own", () => {
     await closed(at);
   });
 
-  test("lines that wait are carried at the start, before anybody looks at the dashboard", async () => {
+  test("waiting lines are carried over at the start, before anybody opens the dashboard", async () => {
     const at = await opened("sqlite");
     const root = await firstOperator(at.gateway);
     await unwritable(at.gateway, "sqlite", null, async () => {
@@ -249,26 +250,17 @@ describe("where people have a file of their own", () => {
   });
 });
 
-const room = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
-const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", room]).success;
-afterAll(() => {
-  if (mounted) Bun.spawnSync(["umount", "--lazy", room]);
-  rmSync(room, { recursive: true, force: true });
-});
+const disk = SmallDisk.mount(60);
+afterAll(() => disk.release());
 
 // Needs the right to mount a small disk.
-test.skipIf(!mounted)("on a full disk no change of people is made without its line", async () => {
-  const { TMPDIR } = process.env;
-  process.env["TMPDIR"] = room;
-  const at = await opened("sqlite").finally(() => {
-    if (TMPDIR === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = TMPDIR;
-  });
+test.skipIf(!disk.isMounted)("on a full disk no change of people is made without its line", async () => {
+  const at = await disk.asTmpdir(() => opened("sqlite"));
   const root = await firstOperator(at.gateway);
-  const hog = join(room, "hog");
+  const hog = join(disk.path, "hog");
   fillDisk(hog);
   let made = 0;
-  // What was written before may leave a little room.
+  // Earlier writes may leave a little room.
   for (let refused = 0; refused < 20; ) {
     const { status } = await root.try("PATCH /profile", {}, { name: `Root ${made}` });
     if (status === 200) made += 1;

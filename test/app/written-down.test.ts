@@ -1,5 +1,5 @@
-// What somebody changes and its line in the audit log are one: where the line cannot be written nothing is changed, so that no
-// crash, and nobody who undoes it in the same moment, leaves a change without its line, or lines in another order.
+// A change and its line in the audit log are atomic: if the line cannot be written nothing is changed, so that
+// neither a crash nor an immediate undo leaves a change without its line, or lines in another order.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, firstOperator, tokenOf } from "../support/browser.ts";
 import { STORES, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -32,7 +32,7 @@ describe.each(STORES)("on %s", (store) => {
   const providers = async () => (await root.app("GET /operator/providers")).data;
   const all = async () => [await rules(), await channels(), await automatic(), await providers()];
 
-  /** Whatever people change beside keys, organizations and money, as far as it lies in the same store. */
+  /** What people change besides keys, organizations and money, as far as it is in the same store. */
   async function changes(): Promise<(() => Promise<{ status: number }>)[]> {
     const [first] = await rules();
     const [, made] = await channels();
@@ -55,7 +55,7 @@ describe.each(STORES)("on %s", (store) => {
     ];
   }
 
-  test("a change that cannot be written down is not made", async () => {
+  test("a change that cannot be logged is not made", async () => {
     await root.app("POST /orgs/{org}/alerts/rules", { org }, rule);
     await root.app("POST /orgs/{org}/alerts/channels", { org }, channel);
     const before = await all();

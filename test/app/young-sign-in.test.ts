@@ -1,5 +1,5 @@
-// How old a sign-in is, where the clock of the machine is moved: twelve hours are twelve hours of the store's clock, and a
-// sign-in of a time that has not come yet is of no known age.
+// The age of a sign-in, if the machine's clock is moved: twelve hours are twelve hours of the store's clock, and a
+// sign-in from the future has an unknown age.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Browser, firstOperator, PASSWORD } from "../support/browser.ts";
 import { testClock } from "../support/clock.ts";
@@ -34,14 +34,14 @@ test("after twelve hours it is asked for again, and not before", async () => {
   expect(await changes(await signedIn())).toBe(201);
 });
 
-test("a clock that is put back does not make it younger, and whoever signs in again goes on", async () => {
+test("a clock that is put back does not make it younger, and signing in again is enough", async () => {
   const root = await signedIn();
   clock.advance(-10 * HOUR_MS);
   expect(await changes(root)).toBe("sign_in_again");
   expect(await changes(await signedIn())).toBe(201);
 });
 
-test("a second put back is nobody's business", async () => {
+test("putting it back by a second is ignored", async () => {
   const root = await signedIn();
   clock.advance(-1_000);
   expect(await changes(root)).toBe(201);

@@ -1,4 +1,4 @@
-// Activity at the screen of somebody who looks for one request, or watches them come.
+// Activity in a browser: looking for one request, and watching requests arrive.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { exactMoney } from "../../dashboard/format/money.ts";
@@ -45,7 +45,7 @@ const read = (query: string) =>
   dashboard.root.app("GET /orgs/{org}/activity", { org: seeded.org }, undefined, query);
 const listed = async (query: string) => (await read(query)).data;
 
-/** How many rows stood in the table each time that this changed: `rowsSeen`. */
+/** The successive row counts of the table: `rowsSeen`. */
 const ROWS_SEEN = `
   window.rowsSeen = [];
   new MutationObserver(() => {
@@ -53,7 +53,7 @@ const ROWS_SEEN = `
     if (rows > 0 && rows !== rowsSeen.at(-1)) rowsSeen.push(rows);
   }).observe(document, { childList: true, subtree: true });`;
 
-test("the chart is asked for with the rows, and the rows that fill the screen are drawn before those below it", async () => {
+test("the chart is requested together with the rows, and the rows that fill the screen are rendered before those below", async () => {
   const inAll = async (): Promise<number> => (await listed("?range=7d&limit=100")).length;
   const many = (await inAll()) + 30;
   await Promise.all(Array.from({ length: 30 }, () => send()));
@@ -69,7 +69,7 @@ test("the chart is asked for with the rows, and the rows that fill the screen ar
     });
     await openActivity("range=7d");
     await waitFor(async () => (await rows().count()) === many, "all of the rows");
-    // Whatever the filters offer comes when they are drawn.
+    // The filters' own choices are loaded when they are rendered.
     expect(asked.indexOf("activity/histogram")).toBeGreaterThan(asked.indexOf("activity"));
     expect(asked.indexOf("activity/histogram")).toBeLessThan(asked.indexOf("models"));
     expect(asked.filter((name) => name === "activity/histogram")).toHaveLength(1);
@@ -89,7 +89,7 @@ test("an id is found whatever time is chosen", async () => {
   expect(visitor.complained()).toEqual([]);
 });
 
-test("the live tail is in the address and keeps to the filter", async () => {
+test("the live tail is in the address and respects the filter", async () => {
   await openActivity("live=true&state=refused&key=" + customer.keyId);
   expect(await rows().count()).toBe(0);
   await send();
@@ -99,7 +99,7 @@ test("the live tail is in the address and keeps to the filter", async () => {
   expect(await rows().filter({ hasText: activityStateNames.refused }).count()).toBe(1);
 });
 
-test("a tab that nobody looks at follows nothing, and catches up when somebody does", async () => {
+test("a hidden tab does not follow, and catches up when it becomes visible", async () => {
   await openActivity("live=true");
   const before = await rows().count();
   const { page } = visitor;
@@ -115,7 +115,7 @@ test("a tab that nobody looks at follows nothing, and catches up when somebody d
   await waitFor(async () => (await rows().count()) === before + 1, "the row of meanwhile");
 });
 
-test("whoever reads further down keeps their place; new rows are counted until they want them", async () => {
+test("a reader who has scrolled down keeps their place; new rows are counted until they want them", async () => {
   await visitor.resize({ width: 1280, height: 360 });
   await openActivity("live=true");
   const before = await rows().count();
@@ -135,7 +135,7 @@ test("whoever reads further down keeps their place; new rows are counted until t
 test("a key is chosen by its name, a bar of the histogram opens its hour, and one button clears the filters", async () => {
   await send();
   await send({ max_tokens: 0 });
-  // On a page of older rows: whatever is chosen there is seen from its newest row on.
+  // Starts on a page of older rows: choosing anything there shows the newest row first.
   const { next_cursor: before } = await read("?range=24h&limit=1");
   expect(before).not.toBeNull();
   await openActivity(`range=24h&before=${before}`);
@@ -157,7 +157,7 @@ test("a key is chosen by its name, a bar of the histogram opens its hour, and on
   await page.waitForURL(/from=.*T/);
   await page.getByRole("button", { name: tableTexts.clear }).click();
   await page.waitForURL((url) => !url.searchParams.has("key"));
-  // Rows of before are dimmed, and said to be; what is judged here is the page that stays.
+  // Previous rows are dimmed and announced as such; the check is about the final page.
   await waitFor(async () => (await page.locator("main [aria-busy=true]").count()) === 0, "the rows of now");
   expect(await visitor.axe()).toEqual([]);
   await visitor.resize(NARROW);
@@ -190,7 +190,7 @@ test("columns are chosen by each person and stay chosen; a row is one line, and 
   expect(visitor.complained()).toEqual([]);
 });
 
-/** From now on the page keeps each text that it makes a time of: a row that is drawn makes one of its own. */
+/** From now on the page records each text that it parses as a time: every rendered row parses one of its own. */
 const TIMES_READ = `window.timesRead = [];
   window.Date = class extends Date {
     constructor(...from) { super(...from); if (typeof from[0] === "string") timesRead.push(from[0]); }
@@ -252,7 +252,7 @@ test("the drawer gives the signed receipt as a file, verifies the charge here, a
   const path = await file.path();
   const { id, jws } = (await Bun.file(path).json()) as { id: string; jws: string };
   expect([id, jws.split(".").length]).toEqual([row?.id ?? "", 3]);
-  // Verified by the browser itself; then the gateway's answer is changed on its way, by a nano-dollar.
+  // Verified by the browser itself; then the gateway's answer is changed in transit, by a nano-dollar.
   const { page } = visitor;
   await page.getByRole("button", { name: ledgerTexts.verify }).click();
   await page.getByText(ledgerTexts.verdicts.holds).waitFor();
@@ -278,7 +278,7 @@ test("the drawer gives the signed receipt as a file, verifies the charge here, a
   expect(visitor.complained()).toEqual([]);
 });
 
-test("a paid request tells of its repeats: how long each waited, that they were free, and what they had to match", async () => {
+test("a paid request lists its replays: how long each waited, that they were free, and what they had to match", async () => {
   const key = { "idempotency-key": "told-of-repeats-1" };
   const ask = { model: "plain-1", messages: [{ role: "user", content: "hi" }] };
   const paid = await dashboard.gateway.chat<{ gateway: { request_id: string } }>(customer, ask, key);

@@ -1,4 +1,4 @@
-// A test of an alert channel at the dashboard: the page waits for what comes of it, and says it.
+// Testing an alert channel at the dashboard: the page waits for the outcome and shows it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { alertsTexts as words } from "../../dashboard/pages/alerts/texts.ts";
@@ -33,7 +33,7 @@ test.each([
   [204, words.outcomes.delivered({ ...came, status: 204 })],
   [500, words.outcomes.tried_again({ ...came, status: 500, reason: "It answered 500." })],
   [410, words.outcomes.failed({ ...came, status: 410, reason: "It answered 410." })],
-])("one whose receiver answers %d", async (status, said) => {
+])("a test whose receiver answers %d", async (status, said) => {
   receiver.answers = status;
   await rowsOf(olga, words.channels)
     .filter({ hasText: "Pager" })
@@ -42,7 +42,7 @@ test.each([
   const sending = words.outcomes.unknown({ ...came, status: null });
   await olga.page.getByRole("status").filter({ hasText: sending }).waitFor();
   await olga.page.getByRole("status").filter({ hasText: said }).waitFor();
-  // The list below has it by itself.
+  // The list below refreshes by itself.
   await rowsOf(olga, words.deliveries)
     .first()
     .getByText(status === 204 ? "204" : `It answered ${status}.`)

@@ -1,4 +1,4 @@
-// The operator's audit log narrowed by what people know: the organization's name, the person's, the days.
+// The filters of the operator's audit log: the organization's name, the person's, the days.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -44,7 +44,7 @@ async function choose(label: string, typed: string, option: string): Promise<voi
   await root.page.getByRole("option", { name: option, exact: true }).click();
 }
 
-test("by the organization's name and the person's, chosen from those that there are", async () => {
+test("by the organization's name and the person's, chosen from a list", async () => {
   await root.open(path.operator("audit"));
   await choose(words.filters.org, "acm", "Acme");
   await becomes(
@@ -75,7 +75,7 @@ test("by the organization's name and the person's, chosen from those that there 
   );
 });
 
-test("a line opens whole: from where, by which request, before and after; its link opens it anywhere", async () => {
+test("a line opens in full: address, request, before and after; its link opens it anywhere", async () => {
   const lines = await dashboard.root.app(
     "GET /operator/audit",
     {},
@@ -106,7 +106,7 @@ test("a line opens whole: from where, by which request, before and after; its li
   await drawer.getByText(words.line.unknown).waitFor();
 });
 
-test("a member's page does not say from where an operator called, and says so", async () => {
+test("a member's page does not show an operator's address, and says so", async () => {
   const owner = await dashboard.visitor("acme@example.com");
   await owner.open(`${path.organization(acme, "audit")}?action=organization.create`);
   await rowsOf(owner, pageNames.audit).getByRole("link").first().click();
@@ -120,14 +120,14 @@ test("a member's page does not say from where an operator called, and says so", 
   await owner.leave();
 });
 
-test("by days, both included", async () => {
+test("by days, both inclusive", async () => {
   await root.open(path.operator("audit"));
   const from = root.page.getByLabel(windowTexts.from, { exact: true });
   const to = root.page.getByLabel(windowTexts.to, { exact: true });
   await becomes("all lines", (lines) => lines.length > 4);
   await root.page.getByRole("combobox", { name: windowTexts.label, exact: true }).click();
   await root.page.getByRole("option", { name: windowTexts.own, exact: true }).click();
-  // Days apart, so that the turn of one moves no line out of them.
+  // Days apart, so that midnight does not move a line out of the range.
   const [before, after] = [day(Date.now() - 2 * DAY_MS), day(Date.now() + 2 * DAY_MS)];
   await to.fill(before);
   await root.page.getByText(tableTexts.noMatch).waitFor();

@@ -1,6 +1,6 @@
-// How every page loads and answers on invented data, held to the dashboard's budgets (docs/design/dashboard.md §13): the largest
-// paint, how far what stands moves, how long a click takes. `./tollgate-bun test/browser/budgets.ts [REQUESTS] [KEYS]`; exit
-// 1 where one is passed. `--sources` names what moved.
+// Measures how every page loads and responds on generated data, against the dashboard's budgets
+// (docs/design/dashboard.md §13): largest paint, layout shift, click latency. `./tollgate-bun test/browser/budgets.ts
+// [REQUESTS] [KEYS]`; exits with 1 if a budget is exceeded. `--sources` names what moved.
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { sharedBrowser } from "./chromium.ts";
 import { DESKTOP, Visitor } from "./dashboard.ts";
@@ -8,9 +8,9 @@ import { OBSERVED, type Seen, seenBy } from "./observed.ts";
 import { startSeeded } from "./seeded.ts";
 
 const BUDGET = { paintMs: 1000, moved: 0.1, clickMs: 200 };
-/** What comes later than this after the page has settled is no part of its loading. */
+/** Anything later than this after the page has settled does not belong to its loading. */
 const REST_MS = 1500;
-/** Bundles are loaded and the store's pages are in memory: who comes for the second time. */
+/** The second round measures a returning visitor: bundles are loaded and the store's pages are in memory. */
 const ROUNDS = 2;
 
 async function measured(visitor: Visitor, address: string): Promise<Seen> {

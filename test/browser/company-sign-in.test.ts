@@ -1,4 +1,5 @@
-// Signing in with the company's own account, through the pages: there and back, and what a return without a session says.
+// Signing in with the company's account, through the pages: there and back, and what the page says after a return
+// without a session.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -10,7 +11,7 @@ import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 
 const EMAIL = "vera@example.com";
-/** The company's page is another host: that is where the browser is sent. */
+/** The company's page is on another host, to which the browser is sent. */
 const COMPANY = /^another host: http:\/\/127\.0\.0\.1:\d+\/authorize\?/;
 
 let company: Company;
@@ -50,7 +51,7 @@ for (const [person, code] of [
   [{ sub: "43", email: "eve@example.com", email_verified: true, name: "Eve" }, "signup_disabled"],
   [{ sub: "44", email: EMAIL, email_verified: false, name: "Mallory" }, "account_not_linked"],
 ] as const)
-  test(`a return with ${code} says what is the matter`, async () => {
+  test(`a return with ${code} explains the problem`, async () => {
     company.person = person;
     await visitor.open(`${path.signIn()}?next=${encodeURIComponent(path.organization(org, "models"))}`);
     await button(words.with("Acme")).click();
@@ -60,7 +61,7 @@ for (const [person, code] of [
     await inspect(visitor, `returned with ${code}`, { about: COMPANY });
   });
 
-test("after a return without a session the next try leads where the person wanted to go", async () => {
+test("after a return without a session the next attempt leads where the person wanted to go", async () => {
   company.person = { sub: "42", email: EMAIL, email_verified: true, name: "Vera" };
   await button(words.with("Acme")).click();
   await visitor.page.waitForURL((url) => url.pathname === path.organization(org, "models"));
@@ -68,7 +69,7 @@ test("after a return without a session the next try leads where the person wante
   expect(visitor.complained({ about: COMPANY })).toEqual([]);
 });
 
-test("what somebody else wrote into the address is not shown", async () => {
+test("text that someone else put into the address is not shown", async () => {
   const stranger = await dashboard.visitor();
   await stranger.open(`${path.signIn()}?error=${encodeURIComponent("Call 555-0100 now")}`);
   const alert = await stranger.page.getByRole("alert").innerText();

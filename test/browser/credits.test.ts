@@ -1,5 +1,5 @@
-// The operator's credits: what a grant will do before it is made, orders that wait for their money, what payment services
-// told, each for one organization or for all.
+// The operator's credits: the effect of a grant before it is made, orders that wait for their money, events of
+// payment services; each for one organization or for all.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -60,7 +60,7 @@ async function fillGrant(usd: string, reference: string): Promise<void> {
   await field(words.reason).fill("agreed by mail");
 }
 
-test("a grant shows the balance before and after, and ends with nothing to cancel", async () => {
+test("a grant shows the balance before and after; once it is done there is nothing to cancel", async () => {
   await fillGrant("25", "grant-1");
   const preview = visitor.page.getByRole("dialog").getByRole("status");
   await reads(() => preview.innerText(), `${words.available} $0.00, ${words.after} $25.00`);
@@ -86,7 +86,7 @@ test("a large grant asks for the name of the organization", async () => {
   expect(await available()).toBe("1025.000000000");
 });
 
-test("an order that is paid by hand waits until an operator has seen the money", async () => {
+test("an order paid by hand waits until an operator confirms the money", async () => {
   const order = await owner.app("POST /orgs/{org}/billing/orders", { org }, { amount_usd: "10" });
   await openCredits("?show=orders");
   await visitor.page.getByText(order.id).waitFor();
@@ -103,7 +103,7 @@ test("an order that is paid by hand waits until an operator has seen the money",
   expect(visitor.complained()).toEqual([]);
 });
 
-test("one organization alone, and the address keeps it", async () => {
+test("one organization alone, kept in the address", async () => {
   await openCredits(`?org=${org}`);
   expect(await visitor.page.getByRole("row").count()).toBe(4);
   const [file] = await Promise.all([
@@ -119,7 +119,7 @@ test("one organization alone, and the address keeps it", async () => {
   await visitor.page.getByText(words.empty).waitFor();
 });
 
-test("what a request cost goes back by its id, never more than is left", async () => {
+test("a request is refunded by its id, never more than is left", async () => {
   const { gateway } = byHand;
   const answer = await gateway.chat<{ gateway: { request_id: string } }>(await gateway.key(org), hello());
   const request = answer.json.gateway.request_id;
@@ -144,7 +144,7 @@ test("what a request cost goes back by its id, never more than is left", async (
   await visitor.page.getByRole("cell", { name: "ticket-7" }).waitFor();
 });
 
-test("an operator gives back from the request itself, and nobody else is offered to", async () => {
+test("an operator refunds from the request itself; nobody else is offered to", async () => {
   const { gateway } = byHand;
   const answer = await gateway.chat<{ gateway: { request_id: string } }>(await gateway.key(org), hello());
   const request = answer.json.gateway.request_id;
@@ -181,7 +181,7 @@ test("one of many organizations is found by typing; the server searches", async 
   const many: { id: string; name: string }[] = [];
   for (let n = 0; n < 60; n++)
     many.push(await byHand.root.app("POST /operator/organizations", {}, { name: `Many ${n}` }));
-  // In the order of the ids: this one is behind the first page.
+  // In the order of the ids: this one is not on the first page.
   const { name } = many.toSorted((a, b) => (a.id < b.id ? 1 : -1))[0] ?? { name: "none" };
   await openCredits("");
   const select = visitor.page.getByRole("combobox", { name: words.org });
@@ -199,7 +199,7 @@ test("one of many organizations is found by typing; the server searches", async 
   expect(visitor.complained()).toEqual([]);
 });
 
-test("what a payment service told stands there with what came of it", async () => {
+test("events of a payment service are listed with their outcomes", async () => {
   let webhookUrl = "";
   const fakeStripe = new FakeStripe({ webhookSecret: WEBHOOK_SECRET, webhookUrl: () => webhookUrl });
   const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: fakeStripe.url };
@@ -217,7 +217,7 @@ test("what a payment service told stands there with what came of it", async () =
     expect(await row.innerText()).toContain("Payer");
     expect(await row.innerText()).toContain("credited");
     expect(await at.axe()).toEqual([]);
-    // Stripe's own event credits: there is nothing to confirm by hand.
+    // Stripe's own event credits it: there is nothing to confirm by hand.
     await at.open(`${path.operator("credits")}?show=orders`);
     await at.page.getByText(order.id).waitFor();
     expect(await at.page.getByRole("button", { name: words.confirm }).count()).toBe(0);

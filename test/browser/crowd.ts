@@ -1,11 +1,11 @@
-// Many keys and many people beside a seeded store, written into its files while nobody serves them: for who measures how pages
-// stand many rows. What they spent is in the roll-ups alone, so that such a store is not to be verified.
+// Adds many keys and many people to a seeded store, written into its files while nothing serves them: for measuring
+// how pages handle many rows. Their spend is only in the roll-ups, so such a store does not pass verification.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
 const HOUR_MS = 3_600_000;
 const DAYS = 14;
-/** As many as an organization may have. */
+/** The most live keys an organization may have. */
 const LIVE_MOST = 900;
 const MEMBERS_MOST = 900;
 const MODELS = ["swift-1", "steady-2"];
@@ -17,7 +17,7 @@ interface Crowd {
   keys: number;
 }
 
-/** As many keys in one organization, the newest of them live, and as many people, some of them its members. */
+/** Adds that many keys to one organization, the newest of them live, and as many people, some of them its members. */
 export function fillWithCrowd({ dataDir, org, keys }: Crowd): void {
   fillPeople(join(dataDir, "people.sqlite"), org, keys);
   const store = new Database(join(dataDir, "tollgate.sqlite"));

@@ -1,5 +1,5 @@
-// The dashboard in a real Chromium on a real gateway, for one test file: people at browsers of their own, and whatever
-// the browser complains about (console errors, broken policies, exceptions) fails the test that asks for it.
+// The dashboard in a real Chromium on a real gateway, for one test file: people with browsers of their own. Whatever
+// the browser complains about (console errors, policy violations, exceptions) fails the test that asks for it.
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type axe from "axe-core";
@@ -12,16 +12,16 @@ import { PATIENCE_MS } from "../support/wait.ts";
 import { sharedBrowser } from "./chromium.ts";
 
 export type Scheme = "light" | "dark";
-/** Widths of the pictures, and of the narrowest screen that has to work. */
+/** Widths of the screenshots, and of the narrowest screen that must work. */
 export const DESKTOP = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
 export const NARROW = { width: 320, height: 740 };
 
 /** Built once for all tests of this checkout, under the fingerprint of its sources as in any data directory. */
 export const BUILT = join(import.meta.dir, "../../node_modules/.cache/tollgate-dashboard");
-/** Minified, as each page that is loaded compiles it anew: a fifth less to do than with its readable source. */
+/** Minified, because each loaded page compiles it anew: a fifth less work than the readable source. */
 const AXE = readFileSync(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir), "utf8");
-/** What axe looks for: all of it, or what another scheme can break in the same page. */
+/** What axe checks: everything, or what a different colour scheme can break on the same page. */
 const RULES = {
   all: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
   colours: { type: "rule", values: ["color-contrast", "link-in-text-block"] },
@@ -29,8 +29,8 @@ const RULES = {
 const NO_MOTION = "*, ::before, ::after { transition: none !important; animation: none !important }";
 const STILL_FRAMES = 5;
 /**
- * Resolves when nothing has moved for some frames, which come later on a slow machine: no element has changed, no animation
- * with an end runs, and the page has the size that it had. In this scheme, where one is named.
+ * Resolves when nothing has moved for some frames, which take longer on a slow machine: no element has changed, no
+ * finite animation is running, and the page's size is the same. If a scheme is named, waits for that scheme, too.
  */
 const still = (scheme: Scheme | "" = ""): string => `new Promise((still, never) => {
   const late = performance.now() + ${PATIENCE_MS};
@@ -57,8 +57,9 @@ const still = (scheme: Scheme | "" = ""): string => `new Promise((still, never) 
 })`;
 
 /**
- * True once the page has settled, false where that takes long: the page looks by itself, frame by frame, since to be asked
- * again and again costs more than what it loads. What a page hides until it has arrived loads, too.
+ * True once the page has settled, false if that takes too long. The page checks itself frame by frame, because
+ * polling from outside costs more than the loading. Content that a page hides until it has arrived still counts as
+ * loading.
  */
 const SETTLED = `new Promise((resolve) => {
   const late = performance.now() + 5000;
@@ -71,7 +72,7 @@ const SETTLED = `new Promise((resolve) => {
   look();
 })`;
 
-/** For whoever reads that a page does not settle: which of it is still awaited, and what there is to read. */
+/** Diagnostics for a page that does not settle: what it still waits for, and its text. */
 const UNSETTLED = `JSON.stringify({
   awaited: [...document.querySelectorAll('[data-arriving], [aria-busy="true"], [role="status"]')]
     .map((part) => part.cloneNode(false).outerHTML),
@@ -79,7 +80,7 @@ const UNSETTLED = `JSON.stringify({
   text: document.body?.innerText.slice(0, 500),
 })`;
 
-/** The page that was asked has given way to another one meanwhile, which is asked next. */
+/** The page was replaced by another one during the query; that one is queried next. */
 function elsewhere(error: unknown): false {
   if (/context was destroyed|navigation/i.test(String(error))) return false;
   throw error;
@@ -89,7 +90,7 @@ export interface Dashboard {
   gateway: TestGateway;
   /** The first account, an operator, without pages. */
   root: Browser;
-  /** Somebody at a browser of their own, signed in when an address is given; no page is open yet. */
+  /** A person with a browser of their own, signed in if an address is given; no page is open yet. */
   visitor(email?: string, viewport?: { width: number; height: number }): Promise<Visitor>;
   stop(): Promise<void>;
 }
@@ -97,7 +98,7 @@ export interface Dashboard {
 export const OPERATOR = "root@example.com";
 
 export interface DashboardOptions extends GatewayOptions {
-  /** The name by which people reach it; without one they come to the bare address. */
+  /** The host name by which people reach it; default: the bare address. */
   host?: string;
 }
 
@@ -111,7 +112,7 @@ export async function startDashboard(options: DashboardOptions = {}): Promise<Da
       options.configure?.(config);
     },
   });
-  await fetch(gateway.url); // which waits for the build: visitors come to pages that are there
+  await fetch(gateway.url); // waits for the build, so that visitors find finished pages
   const url = gateway.url.replace("127.0.0.1", options.host ?? "127.0.0.1");
   const [root, chromium] = await Promise.all([firstOperator(gateway, OPERATOR), sharedBrowser()]);
   const visitors: Visitor[] = [];
@@ -131,14 +132,14 @@ export async function startDashboard(options: DashboardOptions = {}): Promise<Da
   };
 }
 
-/** `about` where the refusal is what the test is about: a browser reports every 4xx as an error. */
+/** `about`: the refusal that the test is about, because a browser reports every 4xx as an error. */
 interface Complaints {
   about?: RegExp;
 }
 
 export class Visitor {
   private readonly complaints: string[] = [];
-  /** What the page is shown in. */
+  /** The colour scheme of the page. */
   colorScheme: Scheme = "light";
 
   private constructor(
@@ -174,7 +175,7 @@ export class Visitor {
     return visitor;
   }
 
-  /** Not through the page, which is for the tests of signing in: the cookie of the answer is this browser's. */
+  /** Without the page, which is for the tests of signing in: puts the answer's cookie into this browser. */
   async beSignedIn(email: string): Promise<void> {
     const answer = await this.page.request.post(`${this.url}/auth/sign-in/email`, {
       headers: { origin: this.url },
@@ -192,13 +193,13 @@ export class Visitor {
     await this.page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
   }
 
-  /** What this browser sends to the gateway, for calls beside the pages. */
+  /** The cookie that this browser sends to the gateway, for calls outside the pages. */
   async cookie(): Promise<string> {
     const cookies = await this.context.cookies(this.url);
     return cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
   }
 
-  /** Opens the address and waits until it stands still. False where the dashboard has no such page. */
+  /** Opens the address and waits until the page is still. False if the dashboard has no such page. */
   async open(path: string): Promise<boolean> {
     await this.page.goto(this.url + path);
     await this.settled();
@@ -206,19 +207,21 @@ export class Visitor {
     return !(await this.page.getByRole("heading", { name: stateTexts.notFound }).isVisible());
   }
 
-  /** Goes to the page with this heading as a link in a page does: nothing is loaded anew. */
+  /** Navigates to the page with this heading like a link in a page: without a reload. */
   async go(path: string, title: string): Promise<void> {
     await this.page.evaluate<void>(`history.pushState(null, "", ${JSON.stringify(path)})`);
     await this.arrived(title);
   }
 
-  /** The page with this heading has taken the place of the one before, whose address goes first; and stands still. */
+  /**
+   * Waits until the page with this heading has replaced the previous one, whose address changes first, and is still.
+   */
   async arrived(title: string): Promise<void> {
     await this.page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
     await this.settled();
   }
 
-  /** A heading is there, no skeleton any more, and nothing that is hidden until the page has arrived. */
+  /** Waits for a heading, and until there is no skeleton and nothing hidden until the page has arrived. */
   async settled(): Promise<void> {
     const until = performance.now() + PATIENCE_MS;
     while (!(await this.page.evaluate<boolean>(SETTLED).catch(elsewhere)))
@@ -234,13 +237,13 @@ export class Visitor {
     await this.page.evaluate<void>(still(colorScheme));
   }
 
-  /** A page of another width, once its frame has moved. */
+  /** Resizes the page and waits until its frame has moved. */
   async resize(viewport: { width: number; height: number }): Promise<void> {
     await this.page.setViewportSize(viewport);
     await this.page.evaluate<void>(still());
   }
 
-  /** What axe finds, as one line each; nothing is the only good answer. */
+  /** The findings of axe, one line each; must be empty. */
   async axe(rules: keyof typeof RULES = "all"): Promise<string[]> {
     if (!(await this.page.evaluate<boolean>(`"axe" in window`))) await this.page.evaluate(AXE);
     const violations = await this.page.evaluate<axe.Result[]>(
@@ -256,7 +259,7 @@ export class Visitor {
     return this.page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
   }
 
-  /** Of the page, in pixels: at least the screen's. */
+  /** The height of the page in pixels: at least the screen's. */
   height(): Promise<number> {
     return this.page.evaluate<number>("document.documentElement.scrollHeight");
   }

@@ -1,5 +1,5 @@
-// Logging the command line in: a real `tollgate login` in a terminal, its code in a real browser, and what somebody who
-// is no operator, who types a wrong code, or who signed in yesterday sees.
+// Logging in the command line: a real `tollgate login` in a terminal, its code in a real browser, and what a person
+// sees who is no operator, who types a wrong code, or whose sign-in is too old.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { hostname } from "node:os";
 import { readFileSync } from "node:fs";
@@ -37,7 +37,7 @@ const press = ({ page }: Visitor, name: string): Promise<void> =>
   page.getByRole("button", { name, exact: true }).click();
 const ends = (link: string): string => link.slice(new URL(link).origin.length);
 
-test("a terminal is logged in by its link, operates the gateway, and its key is among the others", async () => {
+test("a terminal is logged in by its link, operates the gateway, and its key is in the list", async () => {
   const login = await terminal.login(dashboard.gateway.url);
   const stranger = await dashboard.visitor();
   await stranger.page.goto(login.link);
@@ -77,7 +77,7 @@ test("a terminal is logged in by its link, operates the gateway, and its key is 
   await row.getByText("revoked").waitFor();
 }, 60_000);
 
-test("a code is typed as people type, and a terminal that nobody knows is declined", async () => {
+test("a code may be typed in any usual form, and an unknown terminal is declined", async () => {
   const { device_code, user_code } = await askForCodes(dashboard.gateway.url, "a stranger's laptop");
   await root.open(path.device());
   await root.page
@@ -91,7 +91,7 @@ test("a code is typed as people type, and a terminal that nobody knows is declin
   expect((await poll(dashboard.gateway.url, device_code)).json.error).toBe("access_denied");
 });
 
-test("a wrong code says so and can be corrected", async () => {
+test("a wrong code is reported and can be corrected", async () => {
   await root.open(`${path.device()}?code=BBBB-BBBB`);
   await press(root, words.find);
   await root.page
@@ -107,7 +107,7 @@ test("a wrong code says so and can be corrected", async () => {
   await root.page.getByLabel(words.code, { exact: true }).waitFor();
 });
 
-test("a member who is no operator is told for whom this is", async () => {
+test("a member who is no operator is told whom this is for", async () => {
   const olga = await dashboard.visitor(MEMBER);
   const { user_code } = await askForCodes(dashboard.gateway.url);
   await olga.open(`${path.device()}?code=${user_code}`);
@@ -130,7 +130,7 @@ test("a sign-in of yesterday is asked for again, and the code is still there the
   await root.page.getByRole("button", { name: words.approve, exact: true }).waitFor();
 });
 
-test("codes that are tried too often are told so", async () => {
+test("too many wrong codes are reported", async () => {
   const elsewhere = new Browser(dashboard.gateway.url);
   await elsewhere.send("POST", "/auth/sign-in/email", { email: OPERATOR, password: PASSWORD });
   for (let n = 0; n < 10; n++)

@@ -1,4 +1,4 @@
-// Forms and questions, as hands meet them: names that are hard to type, clicks beside them, where the focus is afterwards.
+// Forms and confirmations in use: names that are hard to type, clicks beside them, where the focus is afterwards.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -24,7 +24,7 @@ afterAll(() => dashboard.stop());
 
 const button = (name: string): Locator => visitor.page.getByRole("button", { name, exact: true });
 
-/** A key whose name was stored before today's rules. */
+/** A key whose name was stored before the current rules. */
 async function keyNamed(name: string): Promise<string> {
   const { id } = await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name: "before" });
   await dashboard.gateway.tamper(`UPDATE api_key SET name = ?1 WHERE key_id = '${id}'`, name);
@@ -62,7 +62,7 @@ for (const { name, typed } of NAMES)
     expect(status).toBe("revoked");
   });
 
-test("the limit of a key whose name would be refused today can be changed; a new one is not named so", async () => {
+test("the limit of a key with a name that is no longer allowed can be changed; a new key cannot get such a name", async () => {
   const id = await keyNamed("\u202eold");
   const { page } = visitor;
   await visitor.open(`${path.key(seeded.org, id)}?act=edit`);
@@ -78,7 +78,7 @@ test("the limit of a key whose name would be refused today can be changed; a new
     );
 });
 
-test("who removes a member is asked for the address, by that word", async () => {
+test("removing a member asks for the email address, and says so", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "team"));
   await button(team.menu(seeded.developer)).click();
@@ -88,7 +88,7 @@ test("who removes a member is asked for the address, by that word", async () => 
   expect(await question.getByText(dialogTexts.typeName).count()).toBe(0);
 });
 
-/** The accessible name of what has the focus; the tag where it has none. */
+/** The accessible name of the focused element; its tag if it has none. */
 const focused = (): Promise<string> =>
   visitor.page.evaluate<string>(`(() => {
     const one = document.activeElement;
@@ -97,7 +97,7 @@ const focused = (): Promise<string> =>
 const focusComesTo = (name: string): Promise<void> =>
   waitFor(async () => (await focused()) === name, `the focus on ${name}`);
 
-test("after a form or question closes, the focus is on the button that opened it", async () => {
+test("after a form or confirmation closes, the focus is on the button that opened it", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "keys"));
   await button(keys.create).click();
@@ -113,7 +113,7 @@ test("after a form or question closes, the focus is on the button that opened it
   }
 });
 
-test("Escape and the cross ask before what was typed is lost; Cancel does not, nor does a form that nobody touched", async () => {
+test("Escape and the close button ask before typed input is lost; Cancel does not, nor does an untouched form", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "keys"));
   const form = page.getByRole("dialog", { name: keys.create });
@@ -139,7 +139,7 @@ test("Escape and the cross ask before what was typed is lost; Cancel does not, n
   await form.waitFor({ state: "detached" });
 }, 60_000);
 
-test("a refusal names fields by their labels, not by what the API calls them", async () => {
+test("a refusal names fields by their labels, not by the API's names", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "billing"));
   await page.getByLabel(billing.autoOn).check({ force: true });
@@ -171,7 +171,7 @@ test("a refusal names fields by their labels, not by what the API calls them", a
   visitor.complained();
 }, 60_000);
 
-test("after a secret that followed on a form, the focus is where the form was opened", async () => {
+test("after a secret that was shown following a form, the focus is where the form was opened", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "keys"));
   await createKey(visitor, { name: "Of the focus" });
@@ -184,7 +184,7 @@ test("after a secret that followed on a form, the focus is where the form was op
   await waitFor(async () => (await focused()) !== "BODY", "the focus on something");
 });
 
-test("after a question closes, the focus is on the heading of the page where its row is gone", async () => {
+test("after a confirmation closes, the focus is on the page's heading if its row is gone", async () => {
   const { page } = visitor;
   await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name: "To go" });
   await visitor.open(path.organization(seeded.org, "keys"));
@@ -198,10 +198,10 @@ test("after a question closes, the focus is on the heading of the page where its
   expect(await focused()).not.toBe("BODY");
 });
 
-/** Beside whatever dialog is open. */
+/** Outside of any open dialog. */
 const BESIDE = { x: 8, y: 8 };
 
-test("a click beside a form closes it, until something in it was typed or chosen", async () => {
+test("a click beside a form closes it, unless something in it was typed or chosen", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "keys"));
   const form = page.getByRole("dialog");
@@ -231,7 +231,7 @@ test("a double click opens a form, and does not close it", async () => {
   expect(await page.getByRole("dialog").isVisible()).toBe(true);
 });
 
-test("while a secret is shown, going back and loading anew ask first", async () => {
+test("while a secret is shown, going back and reloading ask first", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org));
   await page.getByRole("link", { name: pageNames.keys, exact: true }).click();
@@ -256,7 +256,7 @@ test("while a secret is shown, going back and loading anew ask first", async () 
   await visitor.arrived(pageNames.overview);
 });
 
-test("a key whose secret did not arrive is said to be there, with the way to it", async () => {
+test("a key whose secret did not arrive is reported, with a link to it", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "keys"));
   let lost = false;
@@ -281,7 +281,7 @@ test("a key whose secret did not arrive is said to be there, with the way to it"
   visitor.complained();
 });
 
-test("the title of a dialog with a long name wraps, and its cross stays in reach", async () => {
+test("the title of a dialog with a long name wraps, and its close button stays reachable", async () => {
   const name = "long-name-".repeat(20).replaceAll("-", "");
   await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name });
   await visitor.open(path.organization(seeded.org, "keys"));

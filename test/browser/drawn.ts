@@ -1,13 +1,13 @@
-// What React draws again, as it tells its developer tools: for tests that say that something is left alone.
+// Records what React renders again, as it reports to its developer tools: for tests that something is left alone.
 import type { Page } from "playwright-core";
 
-/** React marks a component that ran for a commit with it. */
+/** React's flag for a component that ran for a commit. */
 const RAN = 1;
 
 /**
- * Of every page that is opened after it: `page.addInitScript(DRAWN)`. A component below a chart or in the rows of a table that
- * stood there already and ran once more is counted, as long as the page is the same; a part of the tree that was left alone is
- * the very same object.
+ * For every page opened afterwards: `page.addInitScript(DRAWN)`. Counts components that run again below a chart or in
+ * the rows of a table that were there before, as long as the page is the same; an untouched part of the tree is the
+ * identical object.
  */
 export const DRAWN = `
   window.drawn = { page: "", chart: 0, rows: 0 };
@@ -27,17 +27,20 @@ export const DRAWN = `
     onCommitFiberUnmount: () => {},
   };`;
 
-/** How many components ran again, in charts and in the rows of tables. */
+/** The number of components that ran again, in charts and in table rows. */
 export interface Drawn {
   chart: number;
   rows: number;
 }
 
-/** So many frames without a drawing are rest: a chart is drawn first without its size, and anew when that is measured. */
+/**
+ * So many frames without rendering count as rest: a chart is first rendered without its size, and again once that is
+ * measured.
+ */
 const REST_FRAMES = 20;
 const PATIENCE_MS = 10_000;
 
-/** True once nothing has been drawn again for a while; false where that does not happen in time. From then on is counted. */
+/** True once nothing has been rendered for a while; false if that does not happen in time. Counting starts then. */
 const RESTED = `new Promise((resolve) => {
   const late = performance.now() + ${PATIENCE_MS};
   let still = 0;
@@ -52,7 +55,7 @@ const RESTED = `new Promise((resolve) => {
   look();
 })`;
 
-/** What is drawn again of this page, once it is at rest, while something is done, up to the page that it leads to. */
+/** Counts what is rendered again on this page, from rest on, during an action, up to the page that it leads to. */
 export async function drawnWhile(page: Page, act: () => Promise<void>): Promise<Drawn> {
   if (!(await page.evaluate<boolean>(RESTED))) throw new Error(`${page.url()} is drawn again and again`);
   await act();

@@ -1,4 +1,4 @@
-// Amounts between what a person reads on a page and what the ledger has.
+// Converts between the amounts that a person reads on a page and those of the ledger.
 import { exactMoney } from "../../dashboard/format/money.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../../src/domain/money.ts";
 
@@ -8,10 +8,10 @@ export function nano(usd: string): NanoUsd {
   return amount;
 }
 
-/** With every digit, as the pages print what has to add up. */
+/** With all digits, as the pages print what must add up. */
 export const exact = (amount: bigint): string => exactMoney(formatUsd(amount as NanoUsd));
 
-/** `$1,234.50` or `−$0.10`, read back. */
+/** Parses `$1,234.50` or `−$0.10`. */
 export function amountOf(shown: string): bigint {
   const amount: bigint = nano(shown.replace(/[−$,\s]/g, ""));
   return shown.trim().startsWith("−") ? -amount : amount;

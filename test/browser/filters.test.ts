@@ -1,4 +1,4 @@
-// Filters and the address: typing is one question and no step in the history; Back steps through views.
+// Filters and the address: typing is one request and no history entry; Back steps through views.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type OperatorPage, path } from "../../dashboard/path-builder.ts";
 import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-test("a typed word is asked once, and Back leads to the view before it", async () => {
+test("a typed word is requested once, and Back leads to the view before it", async () => {
   const { page } = visitor;
   const words = activityTexts;
   await page.clock.install();
@@ -44,7 +44,7 @@ test("a typed word is asked once, and Back leads to the view before it", async (
   );
   const id = settled.data[0]?.id ?? "";
   const steps = await page.evaluate<number>("history.length");
-  // However long a slow machine takes from letter to letter, nobody has paused.
+  // However slowly a machine types letter by letter, no pause is detected.
   await page.clock.pauseAt(Date.now() + MINUTE_MS);
   await page.getByLabel(words.find).pressSequentially(id);
   await page.clock.resume();
@@ -58,7 +58,7 @@ test("a typed word is asked once, and Back leads to the view before it", async (
   expect(visitor.complained()).toEqual([]);
 });
 
-test("a word typed just before another filter is chosen is kept; of a key nothing secret comes into the address", async () => {
+test("a word typed just before another filter is chosen is kept; no secret of a key gets into the address", async () => {
   const { page } = visitor;
   const words = keysTexts;
   await visitor.open(path.organization(seeded.org, "keys"));
@@ -76,7 +76,7 @@ test("a word typed just before another filter is chosen is kept; of a key nothin
   await reads(() => rowsOf(visitor, pageNames.keys).count(), 1);
 });
 
-test("operators' own searches are one question and no step in the history, either", async () => {
+test("the operators' own searches are also one request and no history entry", async () => {
   const root = await dashboard.visitor(OPERATOR);
   const { page } = root;
   const asked: string[] = [];
@@ -103,7 +103,7 @@ test("operators' own searches are one question and no step in the history, eithe
   await root.leave();
 });
 
-test("what the address asks for and a page does not know is said, and can be removed from the address", async () => {
+test("unknown values in the address are reported, and can be removed from it", async () => {
   const { page } = visitor;
   const said = page.getByRole("status").filter({ hasText: "which this page does not know" });
   const asked = [
@@ -121,7 +121,7 @@ test("what the address asks for and a page does not know is said, and can be rem
     const wrong = Object.entries(query).filter(([, value]) => value !== "24h" && value !== "charge");
     for (const [filter, value] of wrong) expect(text).toContain(`“${filter}=${value}”`);
     for (const right of ["24h", "charge"]) expect(text).not.toContain(`=${right}”`);
-    // The same words on every page, each of which is looked at by itself elsewhere.
+    // The same words on every page; each page is inspected elsewhere.
     if (name === "usage") await inspect(visitor, `filters that are none on ${name}`);
     await said.getByRole("button", { name: pageTexts.leaveOut }).click();
     await said.waitFor({ state: "detached" });

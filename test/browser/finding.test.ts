@@ -1,5 +1,5 @@
-// Finding things: keys by maker and after a replacement, models by what they can, the log by person and action; requests of all
-// organizations, for operators.
+// Finding things: keys by maker and after a replacement, models by capability, audit lines by person and action; for
+// operators, requests of all organizations.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -71,7 +71,7 @@ test("the successor of a key offers to revoke the old one, until that is done", 
   expect(await offer.count()).toBe(0);
 });
 
-test("the team leads to a person's keys, and the banner to those of people who left", async () => {
+test("the team page links to a person's keys, and the banner to those of people who left", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "team"));
   await page.getByRole("link", { name: teamTexts.keysOf(1, "dora") }).click();
@@ -104,7 +104,7 @@ test("the team leads to a person's keys, and the banner to those of people who l
   expect(visitor.complained()).toEqual([]);
 });
 
-test("models are found by what they can, show how they are called, and lead to the question for one", async () => {
+test("models are found by capability, show how they are called, and link to requesting one", async () => {
   const { page } = visitor;
   const model = modelsTexts;
   await visitor.open(path.organization(seeded.org, "models"));
@@ -193,14 +193,14 @@ test("an operator finds requests of whichever organization, with what is asked f
   await page.waitForURL(/state=refused/);
   await count(rows, refused.length);
   const [found] = refused;
-  // Whose it is has a column of its own here; on a phone it stands below the time.
+  // The organization has a column of its own here; on a phone it is below the time.
   expect(await rows.first().locator("td").first().innerText()).not.toContain(found?.org.name ?? "");
   await rows.first().getByRole("link").first().click();
   await page.waitForURL(`**/operator/requests?**req=${found?.id}`);
   const drawer = page.getByRole("dialog", { name: activityTexts.request });
   await drawer.getByText(found?.id ?? "", { exact: true }).waitFor();
   await inspect(visitor, "a request of some organization");
-  // The address alone, where the list does not have it; and one that nobody has.
+  // A request only in the address and not in the list; and one that does not exist.
   await visitor.open(`${path.operator("requests")}?state=running&req=${found?.id}`);
   await drawer.getByText(found?.id ?? "", { exact: true }).waitFor();
   await page.keyboard.press("Escape");

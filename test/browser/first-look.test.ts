@@ -1,5 +1,5 @@
-// A gateway whose only model is its own, seen on the first day: the snippets name that model, the overview promises no
-// centuries, and a request tells its timeline.
+// A gateway whose only model is a custom one, on its first day: the snippets name that model, the overview predicts
+// no centuries, and a request shows its timeline.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
@@ -36,13 +36,13 @@ test("the first run names a model that can be called, and its test request is an
   await visitor.page.getByText(answerTexts.phases.settled, { exact: true }).waitFor();
 });
 
-test("the pace of a first day is not counted in centuries", async () => {
+test("the forecast from a first day is not given in centuries", async () => {
   await visitor.open(path.organization(org));
   const tile = visitor.page.getByText(overviewTexts.daysLeft, { exact: true }).locator("..");
   expect(await tile.innerText()).toContain(overviewTexts.longer);
 });
 
-test("a request tells its timeline from the arrival to the last part, in order", async () => {
+test("a request shows its timeline from the arrival to the last part, in order", async () => {
   await visitor.open(path.organization(org, "activity"));
   await visitor.page.getByRole("row").nth(1).getByRole("link").first().click();
   const timeline = visitor.page.getByRole("region", { name: activityTexts.timeline });

@@ -1,12 +1,12 @@
-// What does not fit on a screen, asked in the page itself; each answers with names, and with nothing where all is well.
+// Checks, run in the page itself, for what does not fit on a screen. Each returns names, and nothing if all is well.
 
-/** Of tables that are wider than their frame: whatever stands at their end, acts and amounts, is out of sight. */
+/** Tables that are wider than their frame, so that their last columns (actions and amounts) are out of sight. */
 export const WIDER = `[...document.querySelectorAll(".table-scroll")]
   .filter((frame) => frame.scrollWidth > frame.clientWidth + 1)
   .map((frame) => frame.getAttribute("aria-label"))
   .join()`;
 
-/** Plain words whose letters stand on two lines: names, addresses and ids may be longer than there is room. */
+/** Plain words broken across two lines: only names, addresses and ids may be. */
 export const BROKEN = `(() => {
   const broken = [];
   const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);

@@ -1,5 +1,5 @@
-// What a dashboard shows only when something is amiss: a provider that is not believed, a damaged record, requests that
-// were rejected, automatic top-up that acts late, keys of people, and no place for one more live tail.
+// What a dashboard shows only when something is wrong: a provider whose usage was not believed, a damaged record,
+// rejected requests, automatic top-up that acts late, keys of people who left, and no place for another live tail.
 import { type Browser, newMember } from "../support/browser.ts";
 import { hello } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
@@ -9,9 +9,9 @@ export interface Trouble {
   org: string;
   /** The address of its owner. */
   owner: string;
-  /** A request that credits did not suffice for. */
+  /** A request that was refused for lack of credits. */
   rejected: string;
-  /** Gives back what hangs. */
+  /** Releases what hangs. */
   end: () => void;
 }
 
@@ -41,7 +41,7 @@ export async function seedTrouble({ root, gateway }: Dashboard): Promise<Trouble
   await gateway.chat(customer, { ...hello(), max_tokens: 10 });
   const { headers } = await gateway.chat(customer, { ...hello(), max_tokens: 100_000 });
   await autoTopUp(otto, org);
-  // As it could be kept once: one charge adds less than the threshold.
+  // A setting that older versions allowed: one charge adds less than the threshold.
   await gateway.tamper("UPDATE auto_top_up SET threshold = 50000000000 WHERE org_id = ?1", org);
   const leaving = new AbortController();
   const quarantined = quarantine({ root, gateway }, customer.secret, leaving.signal);
@@ -60,7 +60,7 @@ export async function seedTrouble({ root, gateway }: Dashboard): Promise<Trouble
     rejected: headers.get("x-request-id") ?? "",
     end: () => {
       leaving.abort();
-      // Named here, they live until now: an answer that nobody holds is collected, and its tail ends.
+      // Referenced here to keep them alive until now: an unreferenced answer is collected, and its tail ends.
       tails.splice(0);
     },
   };
@@ -72,7 +72,7 @@ async function autoTopUp(owner: Browser, org: string): Promise<void> {
   await owner.app("PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
 }
 
-/** A request whose record rots while it runs, up to the sweep that finds it. */
+/** A request whose record is damaged while it runs, up to the sweep that finds it. */
 async function quarantine(
   { root, gateway }: Pick<Dashboard, "root" | "gateway">,
   secret: string,

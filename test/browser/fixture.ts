@@ -1,11 +1,11 @@
-// An organization that is lived in: with people, keys, credits and requests, so that no page is empty.
+// An organization with people, keys, credits and requests, so that no page is empty.
 import { type Browser, newMember } from "../support/browser.ts";
 import { RESEARCH } from "../support/models.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 
 export interface Seeded {
   org: string;
-  /** Addresses of people who can sign in. */
+  /** Email addresses of people who can sign in. */
   owner: string;
   developer: string;
 }
@@ -16,7 +16,7 @@ export interface SeededDashboard {
   visitor: Visitor;
 }
 
-/** With its owner signed in at a browser, before any page is open. */
+/** The owner is signed in at a browser; no page is open yet. */
 export async function startSeeded(): Promise<SeededDashboard> {
   const dashboard = await startDashboard();
   const seeded = await seed(dashboard);

@@ -1,5 +1,5 @@
-// An organization in which everybody who can write a text wrote the payloads: names, reasons, references, prompts, models that
-// do not exist, and a provider whose answers are no better.
+// An organization in which everyone who can write a text wrote the payloads: names, reasons, references, prompts,
+// models that do not exist, and a provider with hostile answers.
 import { Browser, newMember, PASSWORD } from "../support/browser.ts";
 import { askForCodes, poll } from "../support/device.ts";
 import { PLAIN, RESEARCH, type TestManifest } from "../support/models.ts";
@@ -10,7 +10,10 @@ export const HOSTILE = "hostile-1";
 const DAY_MS = 86_400_000;
 export const routed = (n: number): string => `plain-${n + 2}`;
 
-/** One model per payload whose route is closed with it as the reason, and the one that the hostile provider answers. */
+/**
+ * For each payload a model whose route is closed with it as the reason, and the model that the hostile provider
+ * answers.
+ */
 export const HOSTILE_MODELS: readonly TestManifest[] = [
   { ...PLAIN, model: HOSTILE, provider: "hostile" },
   ...PAYLOADS.map((_, n) => ({ ...PLAIN, model: routed(n) })),
@@ -61,7 +64,7 @@ export interface HostileOrganization {
   org: string;
   /** The address of its owner. */
   owner: string;
-  /** A key of it, its limit reached. */
+  /** One of its keys, at its limit. */
   key: { id: string; name: string };
   /** A request whose `Idempotency-Key` is `HEADER`. */
   request: string;
@@ -108,7 +111,7 @@ interface Writing {
   text: string;
 }
 
-/** Whatever one person, the operator and a program can write. */
+/** Writes everything that a person, the operator and a program can write. */
 async function write(
   { root, gateway }: Dashboard,
   { org, person, n, text }: Writing,
@@ -135,7 +138,7 @@ async function write(
   return { id: key.id, request: answered.json.gateway.request_id };
 }
 
-/** A terminal on a machine of this name gets its key. */
+/** A terminal on a machine of this name logs in. */
 async function logIn(root: Browser, url: string, host: string): Promise<void> {
   const { device_code, user_code } = await askForCodes(url, host);
   const { id: device } = await root.app("POST /operator/devices/find", {}, { user_code });
@@ -162,7 +165,7 @@ async function askAndDecide(
   await root.app(route, { entitlement }, body);
 }
 
-/** Channels by the payloads' names, and a rule whose message names each key. */
+/** Channels named by the payloads, and a rule whose message names each key. */
 async function alarm(owner: Browser, org: string): Promise<void> {
   for (const name of all("channel")) {
     const target = `https://example.com/${encodeURIComponent(name)}`;

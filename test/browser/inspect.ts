@@ -1,21 +1,21 @@
-// One state of a page as everybody may meet it: axe finds nothing in light and dark, nothing is wider than a narrow
-// screen, no label is cut on it, and the browser complains about nothing.
+// Checks one state of a page: axe finds nothing in light and dark, nothing is wider than a narrow screen, no label is
+// cut there, and the browser complains about nothing.
 import { expect } from "bun:test";
 import { DESKTOP, NARROW, type Visitor } from "./dashboard.ts";
 
-/** Words of buttons and states that do not fit into them. */
+/** Texts of buttons and badges that do not fit. */
 const CUT_LABELS = `[...document.querySelectorAll(".mantine-Button-label, .mantine-Badge-label")]
   .filter((label) => label.scrollWidth > label.clientWidth)
   .map((label) => label.textContent)`;
 
-/** `about` is what the browser may complain of: the refusal that the state shows. */
+/** `about` is what the browser may complain about: the refusal that the state shows. */
 export async function inspect(
   visitor: Visitor,
   state: string,
   { about }: { about?: RegExp } = {},
 ): Promise<void> {
-  // The one that the page is in comes first, since each change paints all of it anew. Schemes differ in colours only: what
-  // else axe looks for is found in the first one.
+  // The current scheme comes first, because each change repaints everything. Schemes differ only in colours;
+  // everything else that axe checks is found in the first one.
   const first = visitor.colorScheme;
   for (const scheme of [first, first === "light" ? "dark" : "light"] as const) {
     await visitor.scheme(scheme);

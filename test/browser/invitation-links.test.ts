@@ -1,5 +1,5 @@
-// The link of an invitation in the hands of somebody who has an account: it survives the way over the sign-in, a newer one
-// pasted into the same tab counts, and it ends where one has joined.
+// An invitation's link opened by a person who has an account: it survives signing in, a newer one pasted into the
+// same tab counts, and it is dropped after joining.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { invitationTexts as words } from "../../dashboard/pages/invitation/texts.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-test("a link that was replaced, then the new one in the same tab, then the sign-in, then the organization itself", async () => {
+test("a replaced link, then the new one in the same tab, then the sign-in, then the organization itself", async () => {
   const invite = async (): Promise<string> =>
     (
       await dashboard.root.app(
@@ -37,12 +37,12 @@ test("a link that was replaced, then the new one in the same tab, then the sign-
   const link = await invite();
   await page.goto(link.replace(/token=.*/, "token=of_nobody"));
   await page.getByRole("alert").waitFor();
-  // Who joined by it before comes in all the same.
+  // A person who joined by it before still gets in.
   await page.getByRole("link", { name: words.home }).click();
   await page.waitForURL((url) => url.pathname === path.signIn());
   await page.goto(link.replace(/token=.*/, "token=of_nobody"));
   await page.getByRole("alert").waitFor();
-  await page.goto(link); // only the fragment changes: nothing is loaded anew
+  await page.goto(link); // only the fragment changes: nothing is reloaded
   await page.getByText(words.lead("Third", "viewer")).waitFor();
   await page.getByRole("link", { name: words.signIn }).click();
   await page.waitForURL((url) => url.pathname === path.signIn());

@@ -1,5 +1,5 @@
-// The ten commonest jobs, each done from another page by no more clicks than docs/design/dashboard.md §12 says, and no more than
-// three: what is typed is sent with Enter.
+// The ten most common jobs, each done from another page with no more clicks than docs/design/dashboard.md §12 says,
+// and no more than three; typed input is sent with Enter.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import { closeSecret, rowsOf } from "./steps.ts";
 
 const MOST = 3;
 const PAPER = readFileSync(join(import.meta.dir, "../../docs/design/dashboard.md"), "utf8");
-/** By the job's name, as the paper has them: the clicks of now. */
+/** The number of clicks stated in the paper, by its name of the job. */
 const TOLD = new Map(
   [...PAPER.slice(PAPER.indexOf("\n## 12.")).matchAll(/^\| ([^|]+) \| [^|]+ \| (\d)[^|]* \|/gm)].map(
     ([, job = "", now]) => [job, Number(now)],

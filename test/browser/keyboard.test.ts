@@ -1,4 +1,4 @@
-// The dashboard without a mouse: shortcuts, and a key made and revoked from the sign-in on.
+// The dashboard without a mouse: shortcuts, and making and revoking a key, starting at the sign-in.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type OrganizationPage, path } from "../../dashboard/path-builder.ts";
 import {
@@ -157,7 +157,7 @@ test("a key is made and revoked without a mouse, from the sign-in on", async () 
   const person = await dashboard.visitor();
   const { page } = person;
   const press = (key: string): Promise<void> => page.keyboard.press(key);
-  /** Moves on by Tab until what has the focus is called so. */
+  /** Presses Tab until the focused element has this name. */
   const tabTo = async (name: string | RegExp): Promise<void> => {
     for (let presses = 0; presses < 60; presses++) {
       if (await isCalled(person, name)) return;
@@ -212,7 +212,7 @@ test("a key is made and revoked without a mouse, from the sign-in on", async () 
   await person.leave();
 }, 120_000);
 
-/** Whether that is the accessible name of what has the focus. */
+/** True if this is the accessible name of the focused element. */
 async function isCalled({ page }: Visitor, name: string | RegExp): Promise<boolean> {
   const called = await page.evaluate<string>(`(() => {
     const one = document.activeElement;

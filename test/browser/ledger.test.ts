@@ -1,5 +1,5 @@
-// The audit of the ledger as an operator reads it: what each invariant took, whose books are wrong with both numbers and
-// the way there, which holds are past their deadline, and all of it as a file.
+// The audit of the ledger as an operator sees it: the time of each invariant, whose books are wrong with both figures
+// and links, which holds are past their deadline, and the report as a file.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { path } from "../../dashboard/path-builder.ts";
@@ -9,7 +9,7 @@ import { type Customer, hello } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
-import { rowsOf } from "./steps.ts";
+import { newOrganization, rowsOf } from "./steps.ts";
 
 const INVARIANT = "I12 paid in - spent = available + held - debt";
 
@@ -33,7 +33,7 @@ async function run(): Promise<void> {
   await root.page.getByRole("button", { name: words.again }).waitFor();
 }
 
-test("a hold past its deadline is named with its organization, its request and its amount", async () => {
+test("a hold past its deadline is listed with its organization, its request and its amount", async () => {
   const { gateway } = dashboard;
   gateway.simulator.behave({ behaviour: { hang: true } });
   const leaving = new AbortController();
@@ -58,7 +58,7 @@ test("a hold past its deadline is named with its organization, its request and i
   await waitFor(async () => (await running()) === 0, "its end");
 });
 
-test("each invariant says what it took", async () => {
+test("each invariant shows the time it took", async () => {
   await run();
   const rows = await rowsOf(root, words.invariants).allInnerTexts();
   expect(rows.length).toBeGreaterThan(10);
@@ -68,7 +68,7 @@ test("each invariant says what it took", async () => {
   expect(Object.values(took_ms).reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(ms + 1);
 });
 
-test("books that are wrong: both numbers, whose they are, the way there, and the file", async () => {
+test("wrong books: both figures, the organization, links to it, and the file", async () => {
   const { gateway } = dashboard;
   await gateway.tamper("UPDATE org_balance SET spent = spent + 1 WHERE org_id = ?1", customer.organizationId);
   await run();
@@ -141,4 +141,37 @@ test("a request in quarantine: what is damaged, and an operator charges part of 
   leaving.abort();
   await asked;
   gateway.simulator.behave({ behaviour: {} });
+});
+
+test("an organization that was stopped is told apart from its namesake, and resumed once its balance is right", async () => {
+  const { gateway } = dashboard;
+  const org = await newOrganization(dashboard, "Granite");
+  await newOrganization(dashboard, "granite");
+  const stopped = await gateway.key(org);
+  await gateway.tamper("UPDATE org_balance SET available = available + 7000000000 WHERE org_id = ?1", org);
+  expect((await gateway.chat(stopped, hello())).status).toBe(200); // entries that nobody can mend
+  await gateway.ledger.checkBooks([]);
+  expect((await gateway.chat(stopped, hello())).status).toBe(503);
+  const visitor = await dashboard.visitor(OPERATOR);
+  await visitor.open(path.operator("ledger"));
+  const named = `Granite …${org.slice(-4)}`;
+  const row = rowsOf(visitor, words.stopped.title).filter({ hasText: named });
+  await row.getByRole("button", { name: words.stopped.resumeOf(named), exact: true }).click();
+  const dialog = visitor.page.getByRole("dialog", { name: words.stopped.resumeOf(named) });
+  const submit = dialog.getByRole("button", { name: words.stopped.resume, exact: true });
+  const reason = dialog.getByLabel(words.stopped.reason);
+  await reason.fill(" ");
+  expect(await submit.isDisabled()).toBe(true);
+  await reason.fill("a row was changed by hand");
+  await inspect(visitor, "resuming a stopped organization");
+  await submit.click();
+  await dialog.getByText("available should be").waitFor();
+  await gateway.tamper("UPDATE org_balance SET available = available - 7000000000 WHERE org_id = ?1", org);
+  await submit.click();
+  await dialog.waitFor({ state: "detached" });
+  await row.waitFor({ state: "detached" });
+  expect((await gateway.chat(stopped, hello())).status).toBe(200);
+  const { data } = await dashboard.root.app("GET /operator/audit", {}, { org });
+  expect(data.map(({ action }) => action)).toContain("organization.resume");
+  expect(visitor.complained({ about: /409/ })).toEqual([]);
 });

@@ -1,5 +1,6 @@
-// Every form that changes what others may change too: opened, then somebody else is faster. What was typed stays, the
-// present values are shown, and saving anyway makes the change. The key's form has its story in `stories/two-admins`.
+// Every form that changes what others may change too: it is opened, then another person saves first. The typed values
+// stay, the current values are shown, and saving anyway makes the change. The key's form has its story in
+// `stories/two-admins`.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -51,12 +52,12 @@ interface Form {
   route: EditRoute;
   by: keyof typeof visitors;
   at: () => string;
-  /** Opens it and fills it in. */
+  /** Opens the form and fills it in. */
   fill: (page: Visitor["page"]) => Promise<Locator>;
-  /** What somebody else makes of the row meanwhile, and how the form says it. */
+  /** The other person's change of the row, and how the form describes it. */
   faster: object;
   told: string;
-  /** What the row is after saving anyway. */
+  /** The row after saving anyway. */
   saved: object;
 }
 
@@ -165,7 +166,7 @@ const FORMS: Form[] = [
 ];
 
 for (const { route, by, at, fill, faster, told, saved } of FORMS)
-  test(`${route}: what was typed stays beside what it is by now, and is saved anyway`, async () => {
+  test(`${route}: what was typed stays beside the current values, and can be saved anyway`, async () => {
     const visitor = visitors[by];
     const other = by === "operator" ? dashboard.root : owner;
     await visitor.open(at());
@@ -185,13 +186,13 @@ for (const { route, by, at, fill, faster, told, saved } of FORMS)
     expect(visitor.complained()).toEqual([]);
   }, 60_000);
 
-/** What the fields of a form hold. */
+/** The values of a form's fields. */
 const valuesOf = (form: Locator): Promise<string[]> =>
   form
     .locator("input:not([type=checkbox]):not([type=radio])")
     .evaluateAll((fields) => fields.map((field) => (field as unknown as { value: string }).value));
 
-test("what was typed is given up for what somebody else saved", async () => {
+test("what was typed can be dropped in favour of what the other person saved", async () => {
   const { page } = visitors.owner;
   await visitors.owner.open(path.organization(params["org"] ?? "", "settings"));
   const name = page.getByLabel(settings.name, { exact: true });

@@ -1,4 +1,4 @@
-// Two organizations of one name: wherever either is named the end of its id stands beside it, and only there.
+// Two organizations of the same name: wherever either is named, the end of its id is beside it, and only there.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { operatorPageNames, pageNames, shellTexts } from "../../dashboard/components/texts.ts";
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-test("a member chooses between them in the switcher and in the palette", async () => {
+test("a member distinguishes them in the switcher and in the palette", async () => {
   const visitor = await dashboard.visitor(OWNER);
   const { page } = visitor;
   await visitor.open(path.organization(first));
@@ -60,7 +60,7 @@ test("a member chooses between them in the switcher and in the palette", async (
   await visitor.leave();
 });
 
-test("an operator tells them apart in every list, in the filter and above the pages of either", async () => {
+test("an operator distinguishes them in every list, in the filter and above their pages", async () => {
   const root = await dashboard.visitor(OPERATOR);
   const { page } = root;
   await root.open(path.operator("requests"));

@@ -1,5 +1,5 @@
-// Where people can go: for every role, each entry of the navigation leads to a page that answers, and every page that
-// answers has its entry; a bare address goes on to the first page.
+// Where people can go: for every role, each navigation entry leads to a page that answers, and every page that
+// answers has an entry; a bare address redirects to the first page.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   OPERATOR_PAGES,
@@ -29,7 +29,7 @@ const entriesOf = async ({ page }: Visitor): Promise<string[]> =>
     .getByRole("link")
     .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
 
-/** Pages of the organization to which something on this page leads. */
+/** Pages of the organization that something on this page links to. */
 const ledTo = async ({ page }: Visitor): Promise<string[]> =>
   await page
     .locator(`main a[href^="/o/${org}/"]`)
@@ -37,14 +37,14 @@ const ledTo = async ({ page }: Visitor): Promise<string[]> =>
       links.map((link) => /^\/o\/[^/]+\/([a-z]+)/.exec(link.getAttribute("href") ?? "")?.[1] ?? ""),
     );
 
-/** Looking is allowed to everybody; who may not send anything from it has no entry. */
+/** Every member may see this page, but those who may send nothing from it have no entry. */
 const isUsed = (standing: Standing, page: OrganizationPage): boolean =>
   page !== "playground" || allowance(standing, "playground.use") !== null;
 
 for (const standing of [...ROLES, "operator"] as const)
   test(`${standing}: the navigation has the pages that answer, and no other; nor does a page lead to one`, async () => {
     const visitor = await dashboard.visitor(standing === "operator" ? OPERATOR : `${standing}@example.com`);
-    // By the page that asked, however late it is answered.
+    // Recorded by the page that asked, however late the answer comes.
     let shown: OrganizationPage = "settings";
     const askedBy = new WeakMap<object, OrganizationPage>();
     const refused = new Set<OrganizationPage>();
@@ -72,7 +72,7 @@ for (const standing of [...ROLES, "operator"] as const)
     await visitor.leave();
   }, 120_000);
 
-test("an operator's navigation has every page of operators but the own account, which is in the menu", async () => {
+test("an operator's navigation has every operator page except the account, which is in the menu", async () => {
   const visitor = await dashboard.visitor(OPERATOR);
   await visitor.open(path.operator());
   expect((await entriesOf(visitor)).toSorted()).toEqual(
@@ -83,7 +83,7 @@ test("an operator's navigation has every page of operators but the own account, 
   await visitor.leave();
 });
 
-test("a bare address goes on to its first page, and back leads to where one came from", async () => {
+test("a bare address redirects to its first page, and Back returns to the previous page", async () => {
   const visitor = await dashboard.visitor(OPERATOR);
   for (const [bare, first] of [
     ["/operator", path.operator("home")],

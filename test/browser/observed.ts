@@ -1,7 +1,7 @@
-// What a page itself keeps of how it paints, moves and answers, from its first moment on.
+// The page's own record of its painting, shifting and responding, from its first moment on.
 import type { Page } from "playwright-core";
 
-/** Of every page that is opened after it: `page.addInitScript(OBSERVED)`. */
+/** For every page opened afterwards: `page.addInitScript(OBSERVED)`. */
 export const OBSERVED = `
   window.seen = { paintMs: 0, moved: 0, clickMs: 0, sources: [] };
   const nameOf = (node) => node?.nodeType === 1 ? node.tagName.toLowerCase() + "." + String(node.className?.baseVal ?? node.className).split(" ").slice(0, 3).join(".") : String(node?.nodeName);

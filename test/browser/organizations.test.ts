@@ -1,4 +1,4 @@
-// The operator's list of organizations: a name is changed, and who waits for an entitlement is found from there.
+// The operator's list of organizations: renaming one, and finding those that wait for an entitlement.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-/** With one question that waits and one that was answered. */
+/** With one pending request and one that was decided. */
 async function organization(name: string): Promise<{ org: string; owner: Browser }> {
   const { id: org } = await dashboard.root.app("POST /operator/organizations", {}, { name });
   const at = { org, role: "owner", email: `${name.toLowerCase()}@example.com` } as const;
@@ -50,7 +50,7 @@ const projects = async (): Promise<string[]> => {
   return rows.map((row) => /\w+ (?:done|waits)/.exec(row)?.[0] ?? row);
 };
 
-test("who waits stands first; the link of an organization shows its own that wait", async () => {
+test("those that wait come first; an organization's link shows its own pending requests", async () => {
   await root.open(path.operator("entitlements"));
   expect(await projects()).toEqual(["Acme waits", "Basalt waits", "Basalt done", "Acme done"]);
   await root.open(path.operator("organizations"));
@@ -71,7 +71,7 @@ test("who waits stands first; the link of an organization shows its own that wai
   await root.resize(DESKTOP);
 });
 
-test("an organization gets another name, with a line in the audit log", async () => {
+test("renaming an organization leaves a line in the audit log", async () => {
   await root.open(path.operator("organizations"));
   await rowOf("Acme").getByRole("button", { name: words.rename, exact: true }).click();
   const dialog = root.page.getByRole("dialog");
@@ -95,7 +95,7 @@ test("an organization gets another name, with a line in the audit log", async ()
   expect(root.complained()).toEqual([]);
 });
 
-test("home says who waits, with the way to it", async () => {
+test("home says who waits, with a link", async () => {
   await root.open(path.operator("home"));
   const waiting = rowsOf(root, operatorHomeTexts.waiting);
   const basalt = waiting.filter({ hasText: "Basalt" });
@@ -105,7 +105,7 @@ test("home says who waits, with the way to it", async () => {
   await inspect(root, "home with somebody who waits");
 });
 
-test("they stand by name, numbers in their order, and all of them at once: an order by a figure is one of all", async () => {
+test("all are listed by name, with numbers in numeric order; sorting by a figure covers all of them", async () => {
   const names = ["Customer 10", "Customer 9", "Customer 100"];
   for (let n = 0; n < 50; n += 1) names.push(`Numbered ${n}`);
   for (const name of names) await dashboard.root.app("POST /operator/organizations", {}, { name });

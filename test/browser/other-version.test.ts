@@ -1,4 +1,5 @@
-// Files of the page that the gateway has not: it was updated since the page was loaded, or the page came from another one.
+// Page files that the gateway does not have: it was updated since the page was loaded, or the page came from another
+// gateway.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { pageNames, shellTexts, stateTexts } from "../../dashboard/components/texts.ts";
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-/** So many requests for such files find none; counts them. */
+/** Makes that many requests for such files fail, and counts them. */
 async function lacking(page: Page, files: string, times: number): Promise<() => number> {
   let asked = 0;
   await page.route(files, async (route) => {
@@ -28,13 +29,13 @@ async function lacking(page: Page, files: string, times: number): Promise<() => 
   return () => asked;
 }
 
-/** The one module that the page names; all else is loaded by it. */
+/** The one module that the page names; it loads everything else. */
 async function mainModule(page: Page): Promise<string> {
   const src = await page.evaluate<string>(`document.querySelector("script[type=module]").src`);
   return src.slice(src.lastIndexOf("/"));
 }
 
-test("a page whose module or style is of another version comes anew until it is there", async () => {
+test("a page whose module or style is of another version reloads until it works", async () => {
   const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   const billing = path.organization(seeded.org, "billing");
@@ -53,7 +54,7 @@ test("a page whose module or style is of another version comes anew until it is 
   expect(visitor.complained({ about: MISSING })).toEqual([]);
 });
 
-test("where it does not come for long the page says so, and is there once the files are", async () => {
+test("if that takes long, the page says so, and works once the files are there", async () => {
   const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "billing"));
@@ -68,7 +69,7 @@ test("where it does not come for long the page says so, and is there once the fi
   expect(visitor.complained({ about: MISSING })).toEqual([]);
 });
 
-test("a page, its chart or the palette, whose code the gateway has not, is there after the page came anew", async () => {
+test("a page, its chart or the palette, whose code the gateway does not have, works after a reload", async () => {
   const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "billing"));
@@ -84,7 +85,7 @@ test("a page, its chart or the palette, whose code the gateway has not, is there
   await visitor.arrived(pageNames.usage);
   await page.locator(".chart .recharts-surface").first().waitFor();
 
-  // Of its own four times: the part before has come anew, too.
+  // It has four attempts of its own: the part before has reloaded, too.
   await page.evaluate("sessionStorage.clear()");
   await lacking(page, "**/assets/palette-*.js", 2);
   await page.getByRole("button", { name: shellTexts.find }).click();
@@ -94,7 +95,7 @@ test("a page, its chart or the palette, whose code the gateway has not, is there
   expect(visitor.complained({ about: MISSING })).toEqual([]);
 });
 
-/** Who asks for the page by itself is told of one whose module has another name; loads are as ever. */
+/** The page's own request for itself gets one with another module name; normal loads are unchanged. */
 const updated = (page: Page) =>
   page.route(
     (url) => url.pathname === "/",
@@ -107,7 +108,7 @@ const updated = (page: Page) =>
         : route.continue(),
   );
 
-test("a page that falls by itself says so at once; only where the gateway has another one it comes anew", async () => {
+test("a page that fails by itself reports it at once; it reloads only if the gateway has another version", async () => {
   const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   let loads = 0;
@@ -123,7 +124,7 @@ test("a page that falls by itself says so at once; only where the gateway has an
   expect(visitor.complained({ about: /undefined/ })).toEqual([]);
 });
 
-test("where an answer has another shape than the page knows it comes anew, and says so where that does not help", async () => {
+test("after an answer in an unknown shape the page reloads, and reports it if that does not help", async () => {
   const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   const answered = async (status: number, body: object, times: number): Promise<void> => {

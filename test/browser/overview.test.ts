@@ -1,4 +1,4 @@
-// The overview: every figure leads to what is behind it.
+// The overview: every figure links to what is behind it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Answer } from "../../dashboard/api/routes.ts";
 import { path } from "../../dashboard/path-builder.ts";
@@ -41,7 +41,7 @@ test("every tile is a link, and so is the first cell of every table", async () =
   await visitor.resize(DESKTOP);
 });
 
-test("amounts whose points stand under each other widen no table beyond a phone: what has no room is folded", async () => {
+test("aligned amounts widen no table beyond a phone: columns that do not fit are folded", async () => {
   const { page } = visitor;
   const asked = "**/overview?*";
   await page.route(asked, async (route) => {
@@ -67,11 +67,11 @@ test("amounts whose points stand under each other widen no table beyond a phone:
   await openOverview();
   await rowsOf(visitor, words.topKeys).getByText("Support assistant").waitFor();
   expect((await page.evaluate<string>(WIDER)).split(",")).not.toContain(words.topKeys);
-  // Whoever looks at the last column of a table that is wider all the same stays there when it is measured again.
+  // A reader of the last column of a table that is too wide anyway stays there when it is measured again.
   await page.addStyleTag({ content: ".table-scroll table { min-width: 700px }" });
   const keys = page.getByRole("region", { name: words.topKeys, exact: true });
   const scrolled = () => keys.evaluate(({ scrollLeft }: { scrollLeft: number }) => scrollLeft);
-  // It scrolls as soon as the page knows that it is wider.
+  // It can be scrolled as soon as the page has measured that it is wider.
   await waitFor(async () => {
     await keys.evaluate((frame: { scrollBy(x: number, y: number): void }) => frame.scrollBy(500, 0));
     return (await scrolled()) > 0;
@@ -96,7 +96,7 @@ const fail = (error: unknown): never => {
   throw error;
 };
 
-test("what needs a look names its target: a key at its limit opens its page, a rule that holds opens the alerts", async () => {
+test("what needs attention names its target: a key at its limit opens its page, a triggered rule opens the alerts", async () => {
   const { org } = seeded;
   const keys = await dashboard.root.app("GET /orgs/{org}/keys", { org });
   const batch = keys.data.find(({ name }) => name === "Nightly batch");
@@ -115,7 +115,7 @@ test("what needs a look names its target: a key at its limit opens its page, a r
     body: JSON.stringify({ kind: "balance_below", amount_usd: "100000", channels: [], on: true }),
   });
   expect(made.status).toBe(201);
-  await dashboard.gateway.services.alerts.watch(fail); // a round that comes by itself every 15 s
+  await dashboard.gateway.services.alerts.watch(fail); // a round that otherwise happens every 15 s
   const attention = async () => (await dashboard.root.app("GET /orgs/{org}/overview", { org })).attention;
   await waitFor(async () => (await attention()).some(({ kind }) => kind === "alert_holds"), "the rule");
   await openOverview();

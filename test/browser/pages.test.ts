@@ -1,4 +1,4 @@
-// Every page that exists, as a person would meet it: light and dark, wide and narrow.
+// Every page that exists, as a person sees it: light and dark, wide and narrow.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
@@ -12,7 +12,7 @@ import { OBSERVED, seenBy } from "./observed.ts";
 
 const LAPTOP = { width: 1024, height: 768 };
 const SECOND_MS = 1_000;
-/** Of what is seen, while a page loads (docs/design/dashboard.md §13). */
+/** The limit of visible movement while a page loads (docs/design/dashboard.md §13). */
 const MOVED = 0.1;
 
 let dashboard: Dashboard;
@@ -43,7 +43,7 @@ async function look(address: string): Promise<void> {
   await fits(address);
 }
 
-/** Columns give way as soon as the page has measured itself. */
+/** Columns are folded as soon as the page has measured itself. */
 async function fits(address: string): Promise<void> {
   const { page } = visitor;
   for (const size of [LAPTOP, PHONE]) {
@@ -78,7 +78,7 @@ test("the first paint comes within a second, for a stranger and for a member", a
       `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.POSITIVE_INFINITY`,
     );
   };
-  /** Others use the machine, too: one of some tries has it for itself. */
+  /** Other work uses the machine, too: the fastest of several tries is undisturbed. */
   const quickest = async (paint: () => Promise<number>): Promise<number> => {
     let best = Number.POSITIVE_INFINITY;
     for (let tries = 0; best >= SECOND_MS && tries < 5; tries++) best = Math.min(best, await paint());
@@ -107,7 +107,7 @@ for (const page of OPERATOR_PAGES)
     await look(address);
   });
 
-test("what stands below something that loads comes with it", async () => {
+test("content below something that loads appears together with it", async () => {
   const { page } = visitor;
   const { promise: looked, resolve: answer } = Promise.withResolvers<void>();
   await page.route("**/app/v1/operator/routes", async (route) => {

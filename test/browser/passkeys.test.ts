@@ -1,4 +1,4 @@
-// Passkeys, with an authenticator that Chromium plays: added on the settings page, used to sign in, removed.
+// Passkeys, with an authenticator simulated by Chromium: added on the settings page, used to sign in, removed.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { CDPSession, Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -65,7 +65,7 @@ test("a passkey is added under its name, and the device knows whose it is", asyn
   await inspect(visitor, "settings with a passkey");
 });
 
-test("a device that holds one is told so", async () => {
+test("a device that already has one is told so", async () => {
   await add("the same laptop");
   await visitor.page.getByText("This device already has one of your passkeys.").waitFor();
   await inspect(visitor, "a passkey that is there already");
@@ -85,7 +85,7 @@ test("it signs in without address and password, and the session's token is only 
   await visitor.page.waitForURL((url) => url.pathname === path.organization(org, "overview"));
 });
 
-test("a touch alone signs nobody in: a passkey stands for the second factor too", async () => {
+test("a touch without user verification signs nobody in, because a passkey also counts as the second factor", async () => {
   await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
   await signOut();
   const answer = await visitor.page.evaluate<{ status: number; error: { message: string } }>(`(async () => {
@@ -107,7 +107,7 @@ test("a touch alone signs nobody in: a passkey stands for the second factor too"
   await visitor.page.waitForURL((url) => url.pathname === path.organization(org, "overview"));
 });
 
-test("a passkey is not added by a sign-in of yesterday", async () => {
+test("adding a passkey needs a recent sign-in", async () => {
   await ageSessions(dashboard.gateway, 26 * 3_600_000);
   await visitor.open(path.organization(org, "settings"));
   await add("another device");
@@ -115,7 +115,7 @@ test("a passkey is not added by a sign-in of yesterday", async () => {
   await inspect(visitor, "a passkey asks for a newer sign-in", { about: /status of 40[13]/ });
 });
 
-test("a passkey that was removed signs nobody in", async () => {
+test("a removed passkey signs nobody in", async () => {
   await visitor.open(path.organization(org, "settings"));
   await row("work laptop")
     .getByRole("button", { name: words.removeTitle("work laptop") })
@@ -138,7 +138,7 @@ test("both are in the audit log, and nothing that was refused", async () => {
   expect(actions.reverse()).toEqual(["person.passkey_add", "person.passkey_remove"]);
 });
 
-test("a question that nobody answers says so", async () => {
+test("a passkey prompt that nobody answers is reported", async () => {
   await device.send("WebAuthn.clearCredentials", { authenticatorId });
   await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
   await visitor.open(path.signIn());

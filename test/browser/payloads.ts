@@ -1,5 +1,5 @@
-// Texts that would do something if a page took them for markup, script, style or a template; each fits into a name of a
-// hundred characters, with a word that says where it was written.
+// Texts that would have an effect if a page took them for markup, script, style or a template; each fits into a name
+// of a hundred characters, with a word that says where it was written.
 export const PAYLOADS = [
   "<script>window.__xss=1</script>",
   '"><img src=x onerror="window.__xss=1">',
@@ -12,10 +12,10 @@ export const PAYLOADS = [
   "W".repeat(88),
 ] as const;
 
-/** Turns the direction of what follows: nobody can be named so, but whoever answers a call can say it. */
+/** Reverses the direction of what follows: names cannot contain it, but a provider's answer can. */
 export const TURNED = "\u202Etxt.exe\u202C";
 
-/** Where a payload was written, so that a page cannot show one for the other. */
+/** Marks where a payload was written, so that a page cannot show one for another. */
 export const written = (payload: string, as: Kind): string => `${payload} ${as}`;
 export const all = (as: Kind): string[] => PAYLOADS.map((payload) => written(payload, as));
 export type Kind =
@@ -33,7 +33,7 @@ export type Kind =
   | "channel"
   | "host";
 
-/** Markup that only a payload brings, as its source; nothing is the only good answer. */
+/** Markup that only a payload can bring, as its source; must be empty. */
 export const ALIVE = `[
   ...document.querySelectorAll(
     "script:not([src]), iframe, object, embed, img[src=x], svg[onload], [onerror], [onload], [onclick]," +
@@ -43,7 +43,7 @@ export const ALIVE = `[
   .concat(window.__xss === undefined ? [] : ["the canary: " + window.__xss])
   .concat(getComputedStyle(document.body).backgroundImage === "none" ? [] : ["a background"])`;
 
-/** What a person can read, fields included. */
+/** The text that a person can read, fields included. */
 export const READABLE = `[
   document.body.innerText,
   ...[...document.querySelectorAll("input, textarea")].map(({ value }) => value),

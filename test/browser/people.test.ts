@@ -1,5 +1,5 @@
-// Who operates a gateway and with which keys: a second operator is let in and sent away, and a secret that is shown once
-// stays on the screen until somebody says that it is stored.
+// Who operates a gateway and with which keys: a second operator is invited and removed, and a secret that is shown
+// once stays on the screen until the person confirms that it is stored.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -76,7 +76,7 @@ describe("operators", () => {
     await root.page.getByText(words.noInvitations).waitFor();
   });
 
-  test("an invitation is taken back", async () => {
+  test("an invitation is withdrawn", async () => {
     await dashboard.root.app("POST /operator/people", {}, { email: "late@example.com" });
     await root.open(path.operator("people"));
     expect(await invitationOf("late@example.com").innerText()).toContain("Root");
@@ -88,7 +88,7 @@ describe("operators", () => {
     expect(await audited("operator.uninvite")).toBe(1);
   });
 
-  test("who stops being one is refused at the next click; nobody takes it from themselves", async () => {
+  test("a removed operator is refused at the next click; nobody can remove themselves", async () => {
     await root.open(path.operator("people"));
     await inRow(rowOf(OPERATOR), words.reset).waitFor();
     expect(await inRow(rowOf(OPERATOR), words.remove).count()).toBe(0);
@@ -114,7 +114,7 @@ describe("operators", () => {
   });
 });
 
-/** What a hasty person does to a dialog. */
+/** Tries to dismiss a dialog as a hasty person would. */
 async function shrugOff({ page }: Visitor): Promise<void> {
   await page.keyboard.press("Escape");
   await page.mouse.click(5, 400);
@@ -135,11 +135,11 @@ async function keepsItsSecret(visitor: Visitor, secret: RegExp): Promise<string>
   return value;
 }
 
-/** Works on the server; its answer never arrives. */
+/** The call works on the server, but its answer never arrives. */
 async function loseAnswer({ page }: Visitor, address: string): Promise<void> {
   let lost = false;
   await page.route(address, async (route) => {
-    // The page reads the list meanwhile, and what is sent again arrives.
+    // Lets reads of the list pass, and the second submission.
     if (lost || route.request().method() === "GET") return await route.continue();
     lost = true;
     await route.fetch();
@@ -154,7 +154,7 @@ describe("a secret that is shown once", () => {
     await dialog(root).getByLabel(words.columns.name, { exact: true }).fill(name);
   }
 
-  test("of a management key: neither Escape nor a click beside it loses it, and its name revokes it", async () => {
+  test("management key: neither Escape nor a click beside the dialog loses it, and typing its name revokes it", async () => {
     await fillKey("Deploy");
     await press(root, words.createKey);
     const secret = await keepsItsSecret(root, /^gw_mk_/);
@@ -179,7 +179,7 @@ describe("a secret that is shown once", () => {
     expect(await call()).toBe(401);
   });
 
-  test("is not shown again when its answer was lost, and the form says so: one key was made", async () => {
+  test("it is not shown again if its answer was lost, and the form says so: one key was made", async () => {
     await fillKey("Backup");
     await loseAnswer(root, "**/operator/management-keys");
     await press(root, words.createKey);
@@ -199,7 +199,7 @@ describe("a secret that is shown once", () => {
     root.complained();
   });
 
-  test("of a webhook: the same", async () => {
+  test("webhook: the same", async () => {
     const olga = await dashboard.visitor(OWNER);
     const fill = async (name: string): Promise<void> => {
       await olga.open(path.organization(org, "alerts"));

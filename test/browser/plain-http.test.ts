@@ -1,4 +1,4 @@
-// Over plain http under a name of its own, where a browser has no clipboard, no passkeys and no `crypto.randomUUID`.
+// Over plain http under a host name, where a browser has no clipboard, no passkeys and no `crypto.randomUUID`.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { copyTexts, secretTexts, stateTexts } from "../../dashboard/components/texts.ts";
@@ -11,7 +11,7 @@ import { inspect } from "./inspect.ts";
 import { closeSecret, createKey } from "./steps.ts";
 
 const OWNER = "olga@example.com";
-/** Said of every page here, whose isolation counts over https alone. */
+/** Reported for every page here, because isolation works over https only. */
 const UNTRUSTED = /Cross-Origin-Opener-Policy header has been ignored/;
 
 let dashboard: Dashboard;
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-test("a key is made, and its secret, which cannot be copied here, stands selected to be copied by hand", async () => {
+test("a key is made, and its secret, which cannot be copied here, is shown selected to be copied by hand", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(org, "keys"));
   expect(await page.evaluate<boolean>("isSecureContext")).toBe(false);
@@ -52,7 +52,7 @@ test("a key is made, and its secret, which cannot be copied here, stands selecte
   await closeSecret(visitor);
 });
 
-test("what goes wrong in the page itself is not called unreachable", async () => {
+test("an error in the page itself is not reported as unreachable", async () => {
   const { page } = visitor;
   await page.route("**/app/v1/orgs/*/keys?*", (route) =>
     route.fulfill({ contentType: "application/json", body: "no JSON" }),

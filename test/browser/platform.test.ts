@@ -1,4 +1,5 @@
-// What an operator does by hand to the platform: a provider is probed, its breaker opened and closed; a support bundle is copied.
+// What an operator does by hand to the platform: probing a provider, opening and closing its breaker, copying a
+// support bundle.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { operatorHealthTexts } from "../../dashboard/pages/operator/health/texts.ts";
@@ -52,7 +53,7 @@ test("an operator probes a provider, opens its breaker and closes it", async () 
   expect(visitor.complained()).toEqual([]);
 }, 120_000);
 
-test("home says that a provider is partly live, of how many routes, and why not of all, as text", async () => {
+test("home says as text that a provider is partly live, with how many routes, and why not all", async () => {
   const route = `${PLAIN.model}@simulator/local`;
   const { root } = dashboard;
   const row = rowsOf(visitor, operatorHomeTexts.providers).filter({ hasText: "simulator" });
@@ -69,7 +70,7 @@ test("home says that a provider is partly live, of how many routes, and why not 
   await root.app("POST /operator/routes/enable", {}, { route });
 }, 120_000);
 
-test("an operator copies the support bundle; without a clipboard it is there to select", async () => {
+test("an operator copies the support bundle; without a clipboard it can be selected", async () => {
   const words = operatorHealthTexts;
   const { page } = visitor;
   await visitor.open(path.operator("health"));
@@ -89,7 +90,7 @@ test("an operator copies the support bundle; without a clipboard it is there to 
   expect(visitor.complained()).toEqual([]);
 }, 120_000);
 
-test("system health tells how the store commits; on PostgreSQL also which gateways share it", async () => {
+test("system health shows how the store commits; on PostgreSQL also which gateways share it", async () => {
   const words = operatorHealthTexts;
   const shared = await startDashboard({ store: "postgres" });
   try {

@@ -1,5 +1,5 @@
-// The playground as a developer uses it: the bound before, the stream with its reasoning apart, tools, two models, stop,
-// and a charge that is the ledger's to the last digit.
+// The playground in use: the bound before, the stream with its reasoning shown separately, tools, two models, stop,
+// and a charge that equals the ledger's to the last digit.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { APIResponse, Locator, Route } from "playwright-core";
 import { exactMoney } from "../../dashboard/format/money.ts";
@@ -15,7 +15,7 @@ import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 const { phases } = answerTexts;
 const REASONING = "base-preview-v1";
 const SECOND = "base-preview-v2";
-/** At twenty a second nobody waits for their end. */
+/** At twenty a second no test waits for their end. */
 const LONG_TOKENS = 800;
 
 let dashboard: Dashboard;
@@ -78,7 +78,7 @@ const boundOnScreen = async (): Promise<NanoUsd> => {
   return parseUsd((shown ?? "").replace("$", "")) ?? (-1n as NanoUsd);
 };
 
-test("a streamed answer: its bound before, reasoning apart, and the very charge of the ledger", async () => {
+test("a streamed answer: its bound before, reasoning shown separately, and exactly the ledger's charge", async () => {
   await choose(words.effort, "high");
   await type("What is a toll gate?");
   await visitor.page.getByText(words.isHeld).waitFor();
@@ -111,7 +111,7 @@ test("an answer in one piece costs and says the same", async () => {
   expect(await side(REASONING).locator("[aria-live]").innerText()).not.toBe("");
 });
 
-test("a tool is called with its arguments in sight, and its result goes on with the conversation", async () => {
+test("a tool call shows its arguments, and the conversation continues with its result", async () => {
   await button(`${words.tools} ${words.toolsCount(0)}`).click();
   const editor = visitor.page.getByRole("textbox", { name: words.tools });
   await editor.fill('[{"type":"function","function":{"name":"bad name"}}]');
@@ -136,7 +136,7 @@ test("a tool is called with its arguments in sight, and its result goes on with 
   expect(visitor.complained()).toEqual([]);
 });
 
-test("a second message takes the first and its answer along", async () => {
+test("a second message repeats the first and its answer", async () => {
   await type("One");
   await button(words.send).click();
   await ended();
@@ -150,7 +150,7 @@ test("a second message takes the first and its answer along", async () => {
   expect(await side(REASONING).count()).toBe(0);
 });
 
-test("what is stopped is charged for what came, and says so", async () => {
+test("a stopped answer is charged for what came, and says so", async () => {
   await simulate({ completion_tokens: LONG_TOKENS, tokens_per_second: 20 });
   await type("A long one");
   await button(words.send).click();
@@ -168,7 +168,7 @@ test("what is stopped is charged for what came, and says so", async () => {
   expect(charge).toBeLessThan(hold);
 });
 
-/** The first answer of the playground as `change` leaves it; the gateway gives it whole, and charges for it. */
+/** Lets `change` alter the first answer of the playground; the gateway sends it whole, and charges for it. */
 async function spoil(change: (route: Route, whole: APIResponse) => Promise<void>): Promise<void> {
   await visitor.page.route(/\/playground$/, async (route) => {
     if (route.request().method() !== "POST") return await route.continue();
@@ -208,7 +208,7 @@ test("an answer that the provider cut short says what it cost, and is not called
   visitor.complained();
 });
 
-test("an answer that was lost on its way was not rejected: it may have been charged", async () => {
+test("an answer that was lost in transit was not rejected: it may have been charged", async () => {
   await spoil((route) => route.abort("connectionreset"));
   await type("Charged, but lost");
   await button(words.send).click();
@@ -222,7 +222,7 @@ test("an answer that was lost on its way was not rejected: it may have been char
   visitor.complained();
 });
 
-test("whoever sends at once after typing sees the running price as soon as the quote is there", async () => {
+test("a person who sends right after typing sees the running price as soon as the quote has arrived", async () => {
   await simulate({ completion_tokens: LONG_TOKENS, tokens_per_second: 20 });
   await type("A");
   await visitor.page.getByText(words.isHeld).waitFor();
@@ -239,7 +239,7 @@ test("whoever sends at once after typing sees the running price as soon as the q
   await side(REASONING).getByText(phases.streaming, { exact: true }).waitFor();
   const price = side(REASONING).getByText(new RegExp(`^${answerTexts.about} .*${answerTexts.soFar}$`));
   expect(await price.count()).toBe(0);
-  // Of what was sent, not of what was typed before it.
+  // The quote is for what was sent, not for what was typed before it.
   expect((await quoted).postData()).toContain("A long one");
   answer();
   await price.waitFor();
@@ -271,7 +271,7 @@ test("two models answer side by side, each with its own bound and charge", async
   await visitor.resize({ width: 1280, height: 860 });
 });
 
-test("what would be refused says so before it is sent, with the next step", async () => {
+test("a request that would be refused says so before it is sent, with the next step", async () => {
   await visitor.open(`${path.organization(org, "playground")}?model=base-research-1`);
   await type("May I?");
   await visitor.page.getByText("scope_not_permitted").waitFor();
@@ -284,7 +284,7 @@ test("what would be refused says so before it is sent, with the next step", asyn
   visitor.complained({ about: /403/ });
 });
 
-test("where the credits are short, the output that they cover is one click away", async () => {
+test("if the credits are short, the output that they cover is one click away", async () => {
   const { id: poor } = await dashboard.root.app("POST /operator/organizations", {}, { name: "Poor" });
   const member = { org: poor, role: "owner", email: "paul@example.com" } as const;
   const paul = await newMember(dashboard.root, dashboard.gateway, member);
@@ -311,7 +311,7 @@ test("where the credits are short, the output that they cover is one click away"
   }
 });
 
-test("the shown code runs as it stands, in each language that is at hand", async () => {
+test("the shown code runs unchanged, in each language installed here", async () => {
   await type('A "quoted" word, it\'s 100 % ☂');
   await button(words.code).click();
   const code = async (way: string): Promise<string> => {
@@ -345,7 +345,7 @@ test("the shown code runs as it stands, in each language that is at hand", async
   expect((await requests()).length).toBeGreaterThan(before);
 });
 
-test("who may not spend is told who may", async () => {
+test("a person who may not spend is told who may", async () => {
   await newMember(dashboard.root, dashboard.gateway, { org, role: "viewer", email: "vera@example.com" });
   const vera = await dashboard.visitor("vera@example.com");
   await vera.open(path.organization(org, "playground"));
@@ -383,7 +383,7 @@ test("each surface is one choice away: the same conversation, its own row, its o
   expect(visitor.complained()).toEqual([]);
 });
 
-test("where fifty newer keys are at their limit, the key that is chosen is an older one that can pay", async () => {
+test("if fifty newer keys are at their limit, an older one that can pay is chosen", async () => {
   const blocked = { name: "At its limit", limit_usd: "0" };
   await Promise.all(Array.from({ length: 50 }, () => owner.app("POST /orgs/{org}/keys", { org }, blocked)));
   await visitor.open(`${path.organization(org, "playground")}?model=${REASONING}`);

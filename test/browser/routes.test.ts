@@ -1,5 +1,5 @@
-// Routes and releases as an operator sees them: what ends when, what was published by whom, a publication that says which
-// of its steps failed, and a route that nobody disables without a reason.
+// Routes and releases as an operator sees them: what expires when, what was published by whom, a publication that
+// says which of its steps failed, and disabling a route, which needs a reason.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -38,7 +38,7 @@ async function choose(name: string): Promise<void> {
   await root.page.getByRole("menuitem", { name, exact: true }).click();
 }
 
-/** The states of the five steps, in their order. */
+/** The states of the five steps, in order. */
 async function steps(): Promise<string[]> {
   const lines = await dialog()
     .getByRole("list", { name: words.stepsLabel })
@@ -60,7 +60,7 @@ async function refusedAt(jws: string): Promise<string[]> {
   return await steps();
 }
 
-test("where there is less room, what a route costs and when its release ends stay before who signed it", async () => {
+test("if there is less room, a route's prices and its release's expiry stay, rather than who signed it", async () => {
   await root.resize({ width: 900, height: 768 });
   await open();
   await row().waitFor();
@@ -88,7 +88,7 @@ test("a release is published step by step, and goes live in the last one", async
   expect(root.complained()).toEqual([]);
 });
 
-test("before a publication: each price as it is and as it would be, what else changes, who used the model", async () => {
+test("before a publication: each price before and after, what else changes, who used the model", async () => {
   const customer = await dashboard.gateway.customer();
   const body = { model: PLAIN.model, messages: [{ role: "user", content: "hello" }], max_tokens: 4 };
   expect((await dashboard.gateway.chat(customer, body)).status).toBe(200);
@@ -134,7 +134,7 @@ test("before a publication: each price as it is and as it would be, what else ch
   expect(root.complained()).toEqual([]);
 });
 
-test("the step that failed is marked: signature, version, expiry", async () => {
+test("the failed step is marked: signature, version, expiry", async () => {
   const { passed, failed, open: notYet } = words.stepStates;
   const good = await sign(3, HOUR_MS);
   expect(await refusedAt(`${good.slice(0, -8)}AAAAAAAA`)).toEqual([failed, notYet, notYet, notYet, notYet]);
@@ -145,7 +145,7 @@ test("the step that failed is marked: signature, version, expiry", async () => {
   root.complained({ about: /status of 422/ });
 });
 
-test("what is left of a release stands there in words, on the row and by its day", async () => {
+test("the time left for a release is shown in words, in the row and by day", async () => {
   await dashboard.gateway.publish({ ...PREVIEW_V1, version: 2 }, { expiresInMs: 72 * HOUR_MS });
   await open();
   const routes = rowsOf(root, operatorPageNames.routes);
@@ -159,7 +159,7 @@ test("what is left of a release stands there in words, on the row and by its day
   await inspect(root, "routes that end soon");
 });
 
-test("the releases of a route by version and by whom, at an address that can be passed on", async () => {
+test("the releases of a route by version and publisher, at an address that can be shared", async () => {
   await open();
   await choose(words.history);
   const published = rowsOf(root, words.historyOf(ROUTE));
@@ -183,7 +183,7 @@ test("the trusted keys, each with the routes that it signed", async () => {
   expect(keys[0]).toContain(words.inUse(MODELS.length));
 });
 
-test("nobody disables a route without a reason and its name", async () => {
+test("disabling a route needs a reason and its name", async () => {
   await open();
   await choose(words.disable);
   const act = dialog().getByRole("button", { name: words.disableAction(ROUTE), exact: true });
@@ -198,7 +198,7 @@ test("nobody disables a route without a reason and its name", async () => {
   expect(root.complained()).toEqual([]);
 });
 
-test("of many routes those are found that are looked for: by words of their name, their tier or their reason, and by state", async () => {
+test("routes can be searched: by words of their name, their tier or their reason, and by state", async () => {
   const shown = async (query: string): Promise<string[]> => {
     await open(query);
     const rows = rowsOf(root, operatorPageNames.routes).locator("td:first-child .name:first-child");

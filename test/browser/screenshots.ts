@@ -1,6 +1,6 @@
-// Pictures of every page on invented data, wide and narrow, for docs/screenshots/; with `all` behind the folder on three
-// screens in light and dark, each to its end, to be looked at one by one; with `trouble` those of what only trouble brings:
-// `./tollgate-bun test/browser/screenshots.ts [FOLDER] [all|trouble]`.
+// Screenshots of every page on generated data, wide and narrow, for docs/screenshots/. With `all` after the folder:
+// on three screens, light and dark, in full height, to be reviewed one by one. With `trouble`: of what appears only
+// when something is wrong. `./tollgate-bun test/browser/screenshots.ts [FOLDER] [all|trouble]`.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -59,7 +59,7 @@ const folder = into ?? join(import.meta.dir, "../../docs/screenshots");
 interface Shots {
   /** Light on a desktop, dark on a phone. */
   swapped?: boolean;
-  /** On a screen as high as the page, so that its frame reaches its end; a drawer is a screen of its own. */
+  /** On a screen as high as the page, so that its frame reaches its end; a drawer fills a normal screen. */
   whole?: boolean;
 }
 
@@ -88,7 +88,7 @@ async function picture(
   }
 }
 
-/** Screens of the pictures: what the README shows, and all that a page is looked at on. */
+/** The screens of the pictures: those in the README, and all that pages are reviewed on. */
 const KEPT = [
   { name: "desktop", scheme: "light", size: { width: 1440, height: 900 } },
   { name: "phone", scheme: "dark", size: PHONE },
@@ -101,7 +101,7 @@ const ALL = (["light", "dark"] as const).flatMap((scheme) =>
   ].map(({ name, size }) => ({ name: `${name}-${scheme}`, scheme, size })),
 );
 
-/** Every page of both, each screen after the other: one browser and one sign-in a person. */
+/** Every page of both, one screen after the other: one browser and one sign-in per person. */
 async function lived(): Promise<void> {
   const gateway = await startSeeded();
   const screens = only === "all" ? ALL : KEPT;
@@ -141,7 +141,7 @@ async function lived(): Promise<void> {
   }
 }
 
-/** Each in all four: the desktop's scheme on the phone too, in files of their own. */
+/** Each in all four: the desktop's scheme on the phone too, in separate files. */
 async function troubled(): Promise<void> {
   const dashboard = await startDashboard({ configure: (config) => (config.payments.driver = "test") });
   try {

@@ -1,5 +1,5 @@
-// The second factor from set-up to the lost phone: scanned from the screen, asked for at sign-in, replaced by a backup
-// code that works once.
+// The second factor from set-up to the lost phone: scanned from the screen, asked for at sign-in, replaced by a
+// backup code that works once.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Locator } from "playwright-core";
@@ -67,7 +67,7 @@ async function scan(code: Locator): Promise<string> {
 
 async function signInWith(type: () => Promise<void>): Promise<void> {
   await visitor.open(path.signIn());
-  // Signing out refuses what the page before was asking; a new page asks nothing of that any more.
+  // Signing out cancels the old page's pending requests; a new page has none of them.
   expect(visitor.complained({ about: REFUSED })).toEqual([]);
   await field(signInTexts.email).fill(EMAIL);
   await field(signInTexts.password).fill(PASSWORD);
@@ -86,7 +86,7 @@ async function signOut(): Promise<void> {
 const signedIn = (): Promise<void> =>
   visitor.page.waitForURL((url) => url.pathname.startsWith(path.organization(org, "overview")));
 
-test("the page that asks for it leads to it; the code on the screen can be scanned in light and dark, and says what the secret beside it says", async () => {
+test("the page that requires it links to it; the code on the screen can be scanned in light and dark, and matches the secret beside it", async () => {
   await visitor.open(path.organization(org, "models"));
   const alert = visitor.page.getByRole("alert");
   await alert.getByText(stateTexts.secondFactorNeeded).waitFor();
@@ -109,7 +109,7 @@ test("the page that asks for it leads to it; the code on the screen can be scann
   await inspect(visitor, "setting up the second factor", { about: REFUSED });
 });
 
-test("backup codes can be downloaded, and are asked to be kept before the factor is on", async () => {
+test("backup codes can be downloaded, and have to be stored before the factor is on", async () => {
   const [file] = await Promise.all([
     visitor.page.waitForEvent("download"),
     button(words.downloadCodes).click(),
@@ -130,7 +130,7 @@ test("backup codes can be downloaded, and are asked to be kept before the factor
   await visitor.page.getByText(words.twoFactorOn).waitFor();
 });
 
-test("an organization that asks for it shows itself at once", async () => {
+test("an organization that requires it shows itself at once", async () => {
   await field(words.name).waitFor();
   await inspect(visitor, "settings with a second factor");
 });
@@ -153,7 +153,7 @@ test("a backup code signs in without the phone, once", async () => {
     signInWith(async () => {
       await button(signInTexts.useBackup).click();
       await inspect(visitor, "the backup code form");
-      // Without a click: the form puts the cursor there.
+      // Without a click: the form focuses the field.
       await visitor.page.keyboard.insertText(` ${code} `);
     });
   await signOut();
@@ -169,7 +169,7 @@ test("a backup code signs in without the phone, once", async () => {
   await signedIn();
 });
 
-test("new backup codes end the old ones", async () => {
+test("new backup codes replace the old ones", async () => {
   await visitor.open(path.organization(org, "settings"));
   await field(words.passwordForThis).fill(PASSWORD);
   await button(words.newBackupCodes).click();
@@ -190,7 +190,7 @@ test("new backup codes end the old ones", async () => {
   await signedIn();
 });
 
-test("the second factor is taken away with the password", async () => {
+test("the second factor is removed with the password", async () => {
   await visitor.open(path.organization(org, "settings"));
   await field(words.passwordForThis).fill(PASSWORD);
   await button(words.turnOff).click();

@@ -1,4 +1,4 @@
-// A gateway on invented data, as `./tollgate seed` makes it: full pages for pictures and for whoever measures them.
+// A gateway on generated data, as `./tollgate seed` makes it: full pages for screenshots and measurements.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,10 @@ interface Made {
   config: string;
 }
 
-/** Filled and started; every account has the password of the tests. `keys`: so many more in the first organization, and people. */
+/**
+ * Fills and starts it; every account has the tests' password. `keys`: the number of additional keys, and people, in
+ * the first organization.
+ */
 export async function startSeeded(requests = 12_000, keys = 0): Promise<SeededGateway> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-seeded-"));
   const data = join(folder, "data");

@@ -1,5 +1,4 @@
-// What a person sets for themselves: how this browser shows times, and the own account where one belongs to no
-// organization.
+// Personal settings: how this browser shows times, and the account of a person who belongs to no organization.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { operatorPageNames, pageNames, shellTexts } from "../../dashboard/components/texts.ts";
@@ -38,7 +37,7 @@ test("times are UTC until a person chooses their own zone, which this browser re
   expect(minutesOf(local ?? "")).toBe((minutesOf(utc) + 345) % 1440);
   const hovered = await since.getAttribute("title");
   expect(hovered).toContain(`${utc}:`);
-  expect(hovered).toEndWith(` · ${await since.getAttribute("datetime")}`); // as it is kept
+  expect(hovered).toEndWith(` · ${await since.getAttribute("datetime")}`); // as it is stored
   await page.reload();
   await visitor.settled();
   expect(await clock()).toEqual([local ?? "", "GMT+5:45"]);
@@ -49,7 +48,7 @@ function minutesOf(clock: string): number {
   return hours * 60 + minutes;
 }
 
-test("an operator of no organization reaches the own account by the menu and changes the password there", async () => {
+test("an operator of no organization opens their account from the menu and changes the password there", async () => {
   const next = "a battery of correct horses";
   const visitor = await dashboard.visitor(OPERATOR);
   const { page } = visitor;

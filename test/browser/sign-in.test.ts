@@ -1,5 +1,5 @@
-// Signing in on the way to a page: a stranger with a link, somebody who signed out
-// elsewhere, and somebody whose sign-in is too old for a change.
+// Signing in on the way to a page: a stranger with a link, a person who signed out elsewhere, and one whose sign-in
+// is too old for a change.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { dialogTexts, pageNames, shellTexts, stateTexts } from "../../dashboard/components/texts.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-test("a stranger with a link signs in and is where the link leads", async () => {
+test("a stranger with a link signs in and gets where the link leads", async () => {
   const { page } = await dashboard.visitor();
   const address = `${path.organization(org, "models")}?tier=paid`;
   await page.goto(dashboard.gateway.url + address);
@@ -36,7 +36,7 @@ test("a stranger with a link signs in and is where the link leads", async () => 
   await page.waitForURL((url) => url.pathname + url.search === address);
 });
 
-test("a stranger at the front door comes to the sign-in page, a member of another organization is told so, and comes home", async () => {
+test("a stranger at the front page gets to the sign-in, a member of another organization is told so, and gets home", async () => {
   const stranger = await dashboard.visitor();
   await stranger.page.goto(`${dashboard.gateway.url}/`);
   await stranger.page.waitForURL((url) => url.pathname === path.signIn());
@@ -47,7 +47,7 @@ test("a stranger at the front door comes to the sign-in page, a member of anothe
   await page.waitForURL((url) => url.pathname === path.organization(org, "overview"));
 });
 
-test("whoever has left under an open page is told so at the next one, and does not see the frame of the organization any more", async () => {
+test("a person who has left while a page was open is told so at the next one, and no longer sees the organization's frame", async () => {
   const { root, gateway } = dashboard;
   const email = "leaving@example.com";
   const leaving = await newMember(root, gateway, { org, role: "developer", email });
@@ -59,7 +59,7 @@ test("whoever has left under an open page is told so at the next one, and does n
   await visitor.page.getByRole("navigation").waitFor({ state: "detached" });
 });
 
-test("a file that is refused, because the session has ended, takes nobody's page away", async () => {
+test("a download refused because the session has ended leaves the page in place", async () => {
   const visitor = await dashboard.visitor(EMAIL);
   const { page } = visitor;
   await visitor.open(path.organization(org, "usage"));
@@ -73,7 +73,7 @@ test("a file that is refused, because the session has ended, takes nobody's page
   await page.getByRole("heading", { name: pageNames.usage }).waitFor();
 });
 
-test("a session that ended under an open page leads to the sign-in, and what was begun goes on", async () => {
+test("a session that ended under an open page leads to the sign-in, and then the work continues", async () => {
   const visitor = await dashboard.visitor(EMAIL);
   const { page } = visitor;
   await visitor.open(path.organization(org, "settings"));
@@ -108,7 +108,7 @@ test("a person sees where they are signed in, and signs out everywhere else", as
   await elsewhere.page.waitForURL((url) => url.pathname === path.signIn());
 });
 
-test("a sign-in of yesterday is asked for again before a delicate change, which then works with what was typed", async () => {
+test("a sensitive change asks for a recent sign-in, and then works with what was typed", async () => {
   const visitor = await dashboard.visitor(EMAIL);
   const { page } = visitor;
   await ageSessions(dashboard.gateway, 26 * 3_600_000);

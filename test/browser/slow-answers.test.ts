@@ -1,4 +1,4 @@
-// While an answer takes its time, or does not come: what stands there is said to be of before, and what failed says so.
+// While an answer is slow or missing: the previous content is marked as such, and what failed is reported.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-/** Answers at addresses like this wait from now on, until what is returned is called. */
+/** Holds back answers at matching addresses until the returned function is called. */
 async function holdBack({ page }: Visitor, address: RegExp): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(address, async (route) => {
@@ -40,7 +40,7 @@ async function holdBack({ page }: Visitor, address: RegExp): Promise<() => void>
 }
 const isBusy = async (part: Locator): Promise<boolean> =>
   (await part.locator("xpath=ancestor-or-self::*[@aria-busy]").count()) > 0;
-/** Of what it is in, too. */
+/** Includes the opacity of its ancestors. */
 const opacityOf = async (part: Locator): Promise<number> => {
   const each = await part
     .locator("xpath=ancestor-or-self::*")
@@ -81,7 +81,7 @@ const LISTS = [
 ];
 
 for (const { page: name, who, address, held, narrow } of LISTS)
-  test(`${name}: rows of the filter before are dimmed, busy, and said to be so, until the others come`, async () => {
+  test(`${name}: rows of the previous filter are dimmed, busy, and announced, until the new ones arrive`, async () => {
     const person = who();
     await person.open(address());
     const rows = rowsOf(person, name);
@@ -99,7 +99,7 @@ for (const { page: name, who, address, held, narrow } of LISTS)
     expect(person.complained()).toEqual([]);
   }, 120_000);
 
-test("the price of what was typed before is said to be of before", async () => {
+test("the price of the previous input is marked as such", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "models"));
   const result = page.getByRole("status").filter({ hasText: modelsTexts.result });
@@ -118,7 +118,7 @@ const FAILED = {
   body: JSON.stringify({ error: { code: "internal_error", message: "No.", request_id: "req_1" } }),
 };
 
-test("figures of the operators' home that cannot be read say which, and are there after another try", async () => {
+test("unreadable figures of the operators' home are named, and appear after a retry", async () => {
   const { page } = root;
   await page.route(/\/operator\/(home\/(traffic|margin)|health)(\?|$)/, (route) => route.fulfill(FAILED));
   await root.open(path.operator("home"));
@@ -144,7 +144,7 @@ test("figures of the operators' home that cannot be read say which, and are ther
   expect(await page.getByRole("alert").count()).toBe(0);
 }, 120_000);
 
-test("a chart above the rows of Activity that cannot be read says so", async () => {
+test("an unreadable chart above the rows of Activity is reported", async () => {
   const { page } = visitor;
   visitor.complained();
   await page.route(/\/activity\/histogram/, (route) => route.fulfill(FAILED));

@@ -1,4 +1,4 @@
-// Pages that cannot show what they should: nothing there yet, refused, not answered, not answered any more.
+// Pages that cannot show their content: nothing there yet, refused, no answer, no answer any more.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { answerTexts, pageNames, stateTexts } from "../../dashboard/components/texts.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-// The first three mostly wait for a page to ask again, each at a browser of its own: they wait together.
+// The first three mostly wait for a page to retry, each in its own browser: they run concurrently.
 test.concurrent("figures stay while the gateway is away, say how old they are, and come back by themselves", async () => {
   const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
@@ -46,7 +46,7 @@ test.concurrent("figures stay while the gateway is away, say how old they are, a
   // The frame says it once for all of them.
   expect(await page.getByText(stateTexts.reconnecting, { exact: true }).count()).toBe(0);
   await inspect(visitor, "stale figures", { about: AWAY });
-  // Another page, whose code does not come, either: the frame stays, and it opens by itself.
+  // Another page, whose code cannot be loaded either: the frame stays, and the page opens by itself later.
   await page.route("**/*.js", (route) => route.abort());
   await page.getByRole("link", { name: pageNames.team }).click();
   await page.waitForTimeout(500);
@@ -61,7 +61,7 @@ test.concurrent("figures stay while the gateway is away, say how old they are, a
   await visitor.leave();
 }, 120_000);
 
-test.concurrent("one call that never gets an answer does not have all others asked again and again", async () => {
+test.concurrent("one call that never gets an answer does not cause all others to be repeated endlessly", async () => {
   const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   const asked: string[] = [];
@@ -80,7 +80,7 @@ test.concurrent("one call that never gets an answer does not have all others ask
   await visitor.leave();
 }, 120_000);
 
-test.concurrent("a page that never came says so, with a way to try again", async () => {
+test.concurrent("a page that never arrived says so, with a way to try again", async () => {
   const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   await page.route(/\/app\/v1\/orgs\/[^/]+\/keys\?/, (route) =>
@@ -100,7 +100,7 @@ test.concurrent("a page that never came says so, with a way to try again", async
   await visitor.leave();
 }, 120_000);
 
-test("a page that a role may not see names the roles that may, and who holds them", async () => {
+test("a page that a role may not see names the roles that may, and who has them", async () => {
   const viewer = await dashboard.visitor(VIEWER);
   await viewer.open(path.organization(seeded.org, "billing"));
   const alert = viewer.page.getByRole("alert").first();
@@ -131,7 +131,7 @@ test("a refused request leads to the very key that reached its limit", async () 
   await visitor.arrived("Nightly batch");
 }, 120_000);
 
-/** As the playground sends it: refused, as the key has reached its limit. */
+/** As the playground sends it: refused because the key has reached its limit. */
 async function refusedWith(key: string): Promise<void> {
   const { page } = visitor;
   const url = `${dashboard.gateway.url}/app/v1/orgs/${seeded.org}/playground`;

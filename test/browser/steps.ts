@@ -1,4 +1,4 @@
-// What people do on more than one page of the stories, as they do it: by what they read on the screen.
+// Actions of people on several pages of the stories, by what they read on the screen.
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { activityTexts as activity } from "../../dashboard/pages/activity/texts.ts";
@@ -9,7 +9,7 @@ import { PASSWORD } from "../support/browser.ts";
 import { waitFor } from "../support/wait.ts";
 import type { Dashboard, Visitor } from "./dashboard.ts";
 
-/** An organization with five dollars that were paid for. */
+/** An organization with five purchased dollars. */
 export async function newOrganization({ root }: Dashboard, name: string): Promise<string> {
   const { id: org } = await root.app("POST /operator/organizations", {}, { name });
   const paid = { org, amount_usd: "5", kind: "purchase", reference: `${name}-1`, reason: "agreed by mail" };
@@ -23,7 +23,7 @@ export interface KeyTerms {
   scope?: "standard" | "research";
 }
 
-/** Makes a key on the page of keys, up to the dialog that shows its secret. */
+/** Makes a key on the keys page, up to the dialog that shows its secret. */
 export async function createKey({ page }: Visitor, terms: KeyTerms): Promise<string> {
   await page.getByRole("button", { name: keys.create, exact: true }).first().click();
   const form = page.getByRole("dialog", { name: keys.create });
@@ -41,7 +41,7 @@ export async function closeSecret({ page }: Visitor): Promise<void> {
   await page.getByRole("dialog", { name: once.title }).waitFor({ state: "hidden" });
 }
 
-/** Chooses what to do with a key; the dialog that it opens. */
+/** Chooses an action for a key; returns the dialog that it opens. */
 export async function keyAct(
   { page }: Visitor,
   name: string,
@@ -52,7 +52,7 @@ export async function keyAct(
   return page.getByRole("dialog", { name: keys[`${act}Title`](name) });
 }
 
-/** Signs in again, as a refusal asks: in a tab of its own, beside the page, which stays as it is. */
+/** Signs in again, as a refusal asks for: in a new tab beside the page, which is unchanged. */
 export async function signInBeside({ page }: Visitor, email: string): Promise<void> {
   const opened = page.context().waitForEvent("page");
   await page.getByRole("link", { name: stateTexts.signInAgainAction }).last().click();
@@ -65,11 +65,11 @@ export async function signInBeside({ page }: Visitor, email: string): Promise<vo
   await tab.close();
 }
 
-/** Finds a request by its id in Activity: its row. */
+/** Finds a request by its id in Activity; returns its row. */
 export async function findRequest(visitor: Visitor, org: string, request: string): Promise<Locator> {
   await visitor.open(path.organization(org, "activity"));
   await visitor.page.getByLabel(activity.find).fill(request);
-  await visitor.page.waitForURL(({ searchParams }) => searchParams.get("find") === request); // typing pauses first
+  await visitor.page.waitForURL(({ searchParams }) => searchParams.get("find") === request); // the search waits for a pause in typing
   const rows = rowsOf(visitor, pageNames.activity);
   await waitFor(async () => (await rows.count()) === 1, "one row");
   return rows.first();
@@ -79,7 +79,10 @@ export async function findRequest(visitor: Visitor, org: string, request: string
 export const rowsOf = ({ page }: Visitor, table: string): Locator =>
   page.getByRole("region", { name: table, exact: true }).locator("tbody tr");
 
-/** Shows all columns, and turns the pages of a table until there is no further one. Looked for and clicked in one go: it goes away by itself. */
+/**
+ * Shows all columns, and loads pages of a table until there are no more. Finds and clicks the button in one step,
+ * because it disappears by itself.
+ */
 export async function showAll({ page }: Visitor): Promise<void> {
   const turn = `(() => {
     const more = [...document.querySelectorAll("button")].find(

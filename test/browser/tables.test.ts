@@ -1,4 +1,4 @@
-// What every table keeps: its order in the address, its head on the screen, a link in its first cell, a way out of
+// What every table does: its order in the address, its head on the screen, a link in its first cell, a way to clear
 // filters that nothing matches.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
@@ -54,8 +54,8 @@ test("filters that nothing matches are cleared with one button, the order stays"
   expect(await page.getByLabel(keysTexts.search).inputValue()).toBe("");
 });
 
-test("what a cell says on several lines stands one below the other: the model over its project, who asked over when", async () => {
-  await visitor.resize({ width: 2400, height: 900 }); // side by side there is room for both
+test("the lines of a cell are stacked: the model over its project, the requester over the time", async () => {
+  await visitor.resize({ width: 2400, height: 900 }); // there is room for both side by side
   await visitor.open(path.organization(seeded.org, "research"));
   const row = rowsOf(visitor, pageNames.research).first();
   for (const cell of [0, 2]) {
@@ -100,14 +100,14 @@ test("a narrow screen keeps what a row is and its amount, whole and inside the f
   expect(await filter.isVisible()).toBe(false);
   await page.getByRole("button", { name: tableTexts.filters, exact: true }).click();
   expect(await filter.isVisible()).toBe(true);
-  // What narrows the list is seen, also where the others are folded.
+  // Set filters are visible, even where the others are hidden.
   await visitor.open(`${path.organization(seeded.org, "activity")}?state=settled`);
   expect(await filter.isVisible()).toBe(true);
   await inspect(visitor, "a filter that is set");
   await visitor.resize(DESKTOP);
 });
 
-test("what a column says is said once at every width: where it goes, and not a pixel before, the first cell says it", async () => {
+test("a column's content is shown once at every width: exactly where the column is folded, the first cell shows it", async () => {
   await visitor.open(path.organization(seeded.org, "team"));
   const shown = (marked: string): Promise<boolean[]> =>
     visitor.page.evaluate<boolean[]>(
@@ -138,7 +138,7 @@ test("the points of a column's amounts stand under each other", async () => {
   expect(new Set(points).size).toBe(1);
 });
 
-test("a row of Activity is a link that opens in a tab of its own", async () => {
+test("a row of Activity is a link that can be opened in a new tab", async () => {
   await visitor.open(`${path.organization(seeded.org, "activity")}?state=settled`);
   const link = rowsOf(visitor, pageNames.activity).first().getByRole("link");
   const address = (await link.getAttribute("href")) ?? "";
@@ -149,7 +149,7 @@ test("a row of Activity is a link that opens in a tab of its own", async () => {
   expect(visitor.complained()).toEqual([]);
 });
 
-test("whose a request is and which model it asked for is said at every width, once, whether or not its column has room", async () => {
+test("a request's organization and model are shown once at every width, whether or not their columns fit", async () => {
   const root = await dashboard.visitor(OPERATOR);
   const rows = rowsOf(root, operatorPageNames.requests);
   const { data } = await dashboard.root.app("GET /operator/organizations", {});
@@ -169,7 +169,7 @@ test("whose a request is and which model it asked for is said at every width, on
   await root.leave();
 }, 60_000);
 
-test("a sentence of the log has room beside its time, however long a name in it is", async () => {
+test("a sentence of the log fits beside its time, however long a name in it is", async () => {
   const name = "Abteilungsleitungsassistenz".repeat(4);
   await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name });
   for (const width of [1280, 900, 768, 600, 390]) {
@@ -182,7 +182,7 @@ test("a sentence of the log has room beside its time, however long a name in it 
   await visitor.resize(DESKTOP);
 }, 60_000);
 
-test("one long name takes no column from the other rows", async () => {
+test("one long name displaces no column of the other rows", async () => {
   const name = "Nightly_batch_of_the_warehouse_".repeat(3);
   await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name });
   await visitor.resize({ width: 1440, height: 900 });
@@ -192,7 +192,7 @@ test("one long name takes no column from the other rows", async () => {
   await visitor.resize(DESKTOP);
 });
 
-test("an order by a figure says among which rows it holds, as long as the server has further ones", async () => {
+test("sorting by a figure says which rows it covers, as long as the server has more", async () => {
   const { page } = visitor;
   const told = page.getByText(tableTexts.ordered("2"));
   await page.route("**/app/v1/orgs/*/keys*", async (route) => {
@@ -216,7 +216,7 @@ test("a table without rows offers no more columns", async () => {
   await root.leave();
 });
 
-test("a name without an end takes three lines of its row on a phone, and the requests of all organizations fit beside it", async () => {
+test("an endless name takes three lines of its row on a phone, and the requests of all organizations fit beside it", async () => {
   const { root } = dashboard;
   const endless = "x".repeat(200);
   const { id: org } = await root.app("POST /operator/organizations", {}, { name: endless });

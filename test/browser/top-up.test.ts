@@ -1,11 +1,11 @@
-// Automatic top-up: what has not changed is not saved.
+// Automatic top-up: unchanged terms cannot be saved.
 import { expect, test } from "bun:test";
 import { dialogTexts } from "../../dashboard/components/texts.ts";
 import { billingTexts } from "../../dashboard/pages/billing/texts.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { startSeeded } from "./fixture.ts";
 
-test("Save waits for a change, and waits again when the change is taken back", async () => {
+test("Save is disabled until something changes, and again when the change is undone", async () => {
   const { dashboard, seeded, visitor } = await startSeeded();
   try {
     await visitor.open(path.organization(seeded.org, "billing"));

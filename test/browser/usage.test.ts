@@ -1,4 +1,4 @@
-// Usage in two groupings, as a chart and as its table; a group and a bar lead to the requests behind them.
+// Usage in two groupings, as a chart and as its table; a group and a bar link to the requests behind them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { exactMoney, formatMoney, heightOf } from "../../dashboard/format/money.ts";
 import { lastMonths } from "../../dashboard/format/month.ts";
@@ -34,7 +34,7 @@ const chargedUsd = async (): Promise<string> =>
   (await dashboard.root.app("GET /orgs/{org}/billing", { org: seeded.org })).charges_usd;
 const charged = async (): Promise<string> => exactMoney(await chargedUsd());
 
-test("a group of two groupings has the ledger's charge, and leads to its requests", async () => {
+test("a group of two groupings has the ledger's charge, and links to its requests", async () => {
   await openUsage("group_by=model&then_by=key");
   const row = visitor.page.getByRole("row").filter({ hasText: "plain-1 · Nightly batch" });
   expect(await row.getByRole("cell").last().innerText()).toBe(await charged());
@@ -44,7 +44,7 @@ test("a group of two groupings has the ledger's charge, and leads to its request
   await waitFor(async () => (await settled.count()) === 3, "three requests");
 });
 
-test("the table of the chart ends at the total when it is cumulative", async () => {
+test("the cumulative chart's table ends at the total", async () => {
   await openUsage("group_by=model&cumulative=true");
   await visitor.page.getByText(figureTexts.table, { exact: true }).click();
   const table = visitor.page.getByRole("region", { name: words.overTime });
@@ -65,7 +65,7 @@ test("a bar opens the requests of its hour", async () => {
   expect(visitor.complained()).toEqual([]);
 });
 
-test("two keys of one name have a bar each, and names that differ", async () => {
+test("two keys of one name have separate bars with distinct names", async () => {
   const made = await dashboard.root.app(
     "POST /orgs/{org}/keys",
     { org: seeded.org },
@@ -91,7 +91,7 @@ test("two keys of one name have a bar each, and names that differ", async () => 
   expect(visitor.complained()).toEqual([]);
 });
 
-test("what was written to a cache stands beside what was read from it, and is a measure of its own", async () => {
+test("cache writes are shown beside cache reads, and are a measure of their own", async () => {
   await openUsage("group_by=model&measure=cache_write_tokens");
   const { page } = visitor;
   await page.getByText(words.cached("0", "7"), { exact: true }).waitFor();
@@ -127,7 +127,7 @@ test("a bar opens the requests of its own group", async () => {
   expect(visitor.complained()).toEqual([]);
 });
 
-test("the bar of what still runs says so, and the chart says its unit, its total and its largest group", async () => {
+test("the bar of the current period is marked, and the chart states its unit, its total and its largest group", async () => {
   await openUsage("group_by=model");
   const { page } = visitor;
   const bar = page.locator(".recharts-bar-rectangle path").last();
@@ -140,13 +140,13 @@ test("the bar of what still runs says so, and the chart says its unit, its total
   expect(name).toContain(`${formatMoney(await chargedUsd())} in all`);
 });
 
-test("an hour that came to zero is marked, an hour without requests is not", async () => {
+test("an hour with a total of zero is marked, an hour without requests is not", async () => {
   await openUsage("group_by=model&measure=cached_tokens");
   await visitor.page.locator(".zero-bar").first().waitFor();
   expect(await visitor.page.locator(".zero-bar").count()).toBe(1);
 });
 
-test("usage narrows to a key by its name, and says what to clear where nothing matches", async () => {
+test("usage narrows to a key by its name, and says what to clear if nothing matches", async () => {
   await openUsage("group_by=model&model=gone-1");
   const { page } = visitor;
   await page.getByText(tableTexts.noMatch).waitFor();
@@ -158,7 +158,7 @@ test("usage narrows to a key by its name, and says what to clear where nothing m
   expect(await visitor.axe()).toEqual([]);
 });
 
-test("days of one's own are days in UTC: today's use is in today, not in yesterday", async () => {
+test("chosen days are UTC days: today's use is in today, not in yesterday", async () => {
   const day = (days: number): string => addDays(today(), days);
   await openUsage("group_by=model&measure=requests");
   const { page } = visitor;
@@ -194,7 +194,7 @@ test("days of one's own are days in UTC: today's use is in today, not in yesterd
   expect(visitor.complained()).toEqual([]);
 });
 
-test("what is shown is saved under a name, opened again, and deleted", async () => {
+test("the current view is saved under a name, opened again, and deleted", async () => {
   const { page } = visitor;
   const { views } = words;
   const open = () => page.getByRole("button", { name: views.title, exact: true }).click();
@@ -223,7 +223,7 @@ test("what is shown is saved under a name, opened again, and deleted", async () 
   expect(visitor.complained()).toEqual([]);
 });
 
-test("requests that were charged are called so on every page that counts them", async () => {
+test("charged requests are called so on every page that counts them", async () => {
   const { page } = visitor;
   const columns = async (): Promise<string[]> =>
     (await page.getByRole("columnheader").allInnerTexts()).map((title) => title.replace(/[↑↓↕]/g, "").trim());

@@ -1,5 +1,5 @@
-// Whoever can write a text writes markup and script into it. Every page prints it as it is: nothing runs, nothing is
-// loaded, no policy has to step in (hardening.md 144 and S27).
+// Everyone who can write a text writes markup and script into it. Every page prints it unchanged: nothing runs,
+// nothing is loaded, no policy has to intervene (hardening.md 144 and S27).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   OPERATOR_PAGES,
@@ -50,7 +50,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** Shows every text as it was written, and runs none. */
+/** Every text is shown as it was written, and none runs. */
 async function inert(visitor: Visitor, shown: readonly string[]): Promise<void> {
   await showAll(visitor);
   const { page } = visitor;
@@ -62,7 +62,7 @@ async function inert(visitor: Visitor, shown: readonly string[]): Promise<void> 
   }).toEqual({ missing: [], alive: [], complained: [] });
 }
 
-/** Long names break, wherever they stand. */
+/** Long names are broken wherever they are. */
 async function narrow(visitor: Visitor): Promise<void> {
   await visitor.resize(NARROW);
   expect(await visitor.overflow()).toBe(0);
@@ -72,7 +72,7 @@ async function narrow(visitor: Visitor): Promise<void> {
 /** What an audit log has room for. */
 const CUT = PAYLOADS.map((payload) => payload.slice(0, 24));
 
-/** What has to be readable there. */
+/** The texts that must be readable there. */
 const OF_ORGANIZATION: Record<OrganizationPage, readonly string[]> = {
   overview: [],
   keys: [...all("key"), ...all("person")],
@@ -102,7 +102,7 @@ const OF_OPERATOR: Record<OperatorPage, readonly string[]> = {
   account: [],
 };
 
-test("what this file looks for is found where a page does take a text for markup", async () => {
+test("the checks of this file fail on a page that takes a text for markup", async () => {
   const visitor = await dashboard.visitor();
   await visitor.open(path.signIn());
   for (const payload of PAYLOADS.filter((text) => /img|svg|iframe|<b /.test(text))) {
@@ -129,7 +129,7 @@ test("the page of a key", async () => {
   await narrow(owner);
 });
 
-test("the drawer of each model, with why its route is closed", async () => {
+test("the drawer of each model, with the reason why its route is closed", async () => {
   for (const [n, text] of PAYLOADS.entries()) {
     await owner.open(`${path.organization(hostile.org, "models")}?model=${routed(n)}`);
     await owner.page.getByRole("dialog").getByText(routed(n)).first().waitFor();
@@ -179,7 +179,7 @@ test("an address that carries a payload in every filter", async () => {
   }
 });
 
-test("a line of the audit log, whole, also by an address that carries a payload", async () => {
+test("a line of the audit log in full, also by an address that carries a payload", async () => {
   await owner.open(`${path.organization(hostile.org, "audit")}?action=key.create`);
   await owner.page.locator("main tbody tr a").first().click();
   await owner.page.getByRole("dialog").getByText('"name":').waitFor();
@@ -220,7 +220,7 @@ test("the playground prints a hostile model's reasoning, text and tool call", as
   );
   await owner.open(`${path.organization(hostile.org, "playground")}?model=${HOSTILE}`);
   await page.getByRole("combobox", { name: playgroundTexts.key }).click();
-  // One of them is there before the list is asked for.
+  // One of them is there before the list is requested.
   await page.getByRole("option").nth(1).waitFor();
   await page.getByRole("option", { name: key.name, exact: true }).waitFor();
   await inert(owner, all("key"));

@@ -1,5 +1,5 @@
-// What is typed wrongly is said before anything is asked: exit code 2, one JSON document with `--json`, and nothing has been
-// changed. What the gateway refuses is 1, with the next step to take.
+// Wrong arguments are reported before any call: exit code 2, one JSON document with `--json`, and nothing has been
+// changed. A refusal by the gateway is 1, with the next step to take.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PROGRAM, type Ran, runToEnd } from "../support/program.ts";
@@ -85,7 +85,7 @@ test.each(["abc", "", "-1", "1e3", "Infinity", "0x10", "24h"])(
   },
 );
 
-test("an overlap in hours, parts of one too, ends the old key", async () => {
+test("an overlap in hours, even fractional, ends the old key", async () => {
   const made = JSON.parse(
     (await run("keys", "create", "--org", customer.organizationId, "--name", "old", "--json")).out,
   ) as KeyRow;
@@ -95,7 +95,7 @@ test("an overlap in hours, parts of one too, ends the old key", async () => {
   expect(Date.parse(old?.expires_at ?? "") - Date.now()).toBeLessThan(1_800_000);
 });
 
-test("a key that has ended by itself is not said to be revoked since null", async () => {
+test("a key that has expired is not reported as revoked since null", async () => {
   const made = JSON.parse(
     (await run("keys", "create", "--org", customer.organizationId, "--name", "over", "--json")).out,
   ) as KeyRow;
@@ -104,7 +104,7 @@ test("a key that has ended by itself is not said to be revoked since null", asyn
   expect({ code, out }).toEqual({ code: 0, out: expect.not.stringContaining("null") });
 });
 
-test("whoever asked for an entitlement is told that somebody else decides", async () => {
+test("a person who requested an entitlement is told that somebody else decides", async () => {
   const args = ["--org", customer.organizationId, "--model", "base-research-1", "--project", "p", "--json"];
   const asked = JSON.parse((await run("entitlement", "request", ...args)).out) as { id: string };
   const { code, err } = await run("entitlement", "approve", asked.id, "--expires", "30d");
@@ -112,7 +112,7 @@ test("whoever asked for an entitlement is told that somebody else decides", asyn
   expect(err).not.toContain("Correct entitlement");
 });
 
-test("request show prints why a provider was not believed, and what it told beyond the quote", async () => {
+test("request show prints why a provider was not believed, and what it reported beyond the quote", async () => {
   gateway.simulator.behave({
     behaviour: { usage_as_is: { prompt_tokens: 10, completion_tokens: 5_000, total_tokens: 5_010 } },
     calls: 1,
@@ -132,7 +132,7 @@ test("request show prints why a provider was not believed, and what it told beyo
   expect(out).toMatch(/attempt 1, told beyond the quote: prompt_tokens \d+, completion_tokens 5000/);
 });
 
-test("what is nowhere at the operator's door names the document that says what is there", async () => {
+test("an unknown address of the operator API names the document that lists the known ones", async () => {
   const { token } = (await Bun.file(`${gateway.dataDir}/operator.json`).json()) as { token: string };
   const ask = (path: string): Promise<Response> =>
     fetch(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
@@ -143,7 +143,7 @@ test("what is nowhere at the operator's door names the document that says what i
   expect((await ask(named)).status).toBe(200);
 });
 
-test("a key for a model that nothing serves is made, and told with what was meant", async () => {
+test("a key for a model that nothing serves is made, with a hint at the nearest name", async () => {
   const make = (models: string): Promise<Ran> =>
     run("keys", "create", "--org", customer.organizationId, "--name", "slip", "--models", models);
   const slip = await make("base-preview-v1,base-previw-v2,gpt-0");

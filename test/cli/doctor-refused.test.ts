@@ -1,4 +1,5 @@
-// `doctor` tells what keeps `serve` from starting, in the words in which `serve` refuses, and makes and changes nothing.
+// `doctor` reports what keeps `serve` from starting, in the words of `serve`'s refusal, and makes and changes
+// nothing.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
@@ -24,7 +25,7 @@ import { PROGRAM } from "../support/program.ts";
 import { serveProcess } from "../support/served.ts";
 
 const PATIENCE_MS = 120_000;
-/** Another user, who may do nothing special. */
+/** Another user without privileges. */
 const NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 const asRoot = process.getuid?.() === 0 && Bun.which("setpriv") !== null;
 const mayMount =
@@ -72,7 +73,7 @@ async function doctor({ args = [], env = {}, through = [] }: Terms): Promise<{
   return { code, findings, wrong: findings.filter(({ state }) => state === "wrong") };
 }
 
-/** Each file with its size and mode: what a command that only looks leaves as it was. */
+/** Each file with its size and mode, which a read-only command leaves unchanged. */
 const traces = (directory: string): string[] =>
   !existsSync(directory) || !statSync(directory).isDirectory()
     ? []
@@ -83,7 +84,7 @@ const traces = (directory: string): string[] =>
           return `${name} ${size} ${mode.toString(8)}`;
         });
 
-/** Both commands in the same place: one finding is wrong, and `serve` says the same. */
+/** Runs both commands in the same place: one finding is wrong, and `serve` says the same. */
 async function bothRefuse(check: string, words: string | RegExp, terms: Terms): Promise<void> {
   const { args = [], env = {}, through = [] } = terms;
   const place = args[args.indexOf("--data-dir") + 1] ?? "";
@@ -102,7 +103,7 @@ async function bothRefuse(check: string, words: string | RegExp, terms: Terms): 
     wrong: [{ check, state: "wrong", found: expect.stringMatching(words), next: expect.any(String) }],
   });
   expect(stderr).toContain(wrong[0]?.found ?? "nothing");
-  // The way out stands behind a semicolon, or in a line of its own.
+  // The remedy comes after a semicolon, or on a line of its own.
   const next = (wrong[0]?.next ?? "").replace(/\.$/, "");
   expect(stderr.toLowerCase()).toContain(next.toLowerCase());
 }
@@ -330,7 +331,7 @@ describe("a data directory", () => {
   );
 
   test(
-    "open to others is closed by the next start, so that it keeps nobody from starting",
+    "one open to others is closed by the next start, so it prevents no start",
     async () => {
       const at = stored("closes");
       chmodSync(at, 0o755);
@@ -354,7 +355,7 @@ describe("a port", () => {
     bothRefuse("address", words(said), { args: ["--data-dir", join(folder, "nothing-yet")], env, through });
 
   test(
-    "taken, of no address of this machine, of a name that nobody knows",
+    "in use, of no address of this machine, of an unknown name",
     async () => {
       const taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("another's") });
       try {
@@ -375,7 +376,7 @@ describe("a port", () => {
 
 describe("trusted keys", () => {
   test(
-    "no JSON, no key, two of one name",
+    "not JSON, no key, two of one name",
     async () => {
       const at = place("trust");
       const write = (name: string, key: unknown): string => {
@@ -418,7 +419,7 @@ describe("PostgreSQL", () => {
   }
 
   test(
-    "that nobody reaches, or that has no such database",
+    "unreachable, or without such a database",
     async () => {
       await refusedOn("cannot be reached: ", "postgres://127.0.0.1:1/none");
       const url = new URL(database.url);
@@ -429,7 +430,7 @@ describe("PostgreSQL", () => {
   );
 
   test(
-    "with another data key, or without its own; with a data directory that is none",
+    "with another data key, or without its own; with an invalid data directory",
     async () => {
       const other = place("other-key-of-postgres");
       writeFileSync(join(other, "data.key"), Buffer.alloc(32, 7), { mode: 0o600 });
@@ -462,7 +463,7 @@ describe("PostgreSQL", () => {
   );
 
   test(
-    "that may only be read, by its setting or by the role's rights",
+    "read-only, by its setting or by the role's rights",
     async () => {
       const name = new URL(database.url).pathname.slice(1);
       await run(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);

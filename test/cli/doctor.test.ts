@@ -1,4 +1,4 @@
-// `doctor` finds the running gateway as every command does: from a shell that has another PORT, or none.
+// `doctor` finds the running gateway like every command: from a shell with another PORT, or none.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ test(
     gateway.child.kill("SIGTERM");
     await gateway.ended;
     expect(await told()).toEqual({ found: "not running", next: "./tollgate serve" });
-    // A process that has the directory and does not answer yet is said to be there.
+    // A process that has the directory and does not answer yet is reported.
     writeFileSync(join(data(), "tollgate.pid"), `${process.pid}\n`);
     expect(await told()).toEqual({
       found: `process ${process.pid} has ${data()}, and answers nowhere`,
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  "a gateway of release keys that sells nothing says so and what to do, and so does one that was never backed up",
+  "a gateway that has release keys but no model for sale says so and what to do, as does one that was never backed up",
   async () => {
     const at = mkdtempSync(join(tmpdir(), "tollgate-doctor-real-"));
     const { DATABASE_URL: _, TOLLGATE_DATA_DIR: __, ...env } = process.env;
@@ -159,7 +159,7 @@ test(
 );
 
 test(
-  "a configuration file that was changed since the gateway started is told, and so is another one than the gateway's",
+  "a configuration file changed since the gateway started is reported, and so is one other than the gateway's",
   async () => {
     const at = mkdtempSync(join(tmpdir(), "tollgate-doctor-older-"));
     const { DATABASE_URL: _, TOLLGATE_DATA_DIR: __, ...env } = process.env;

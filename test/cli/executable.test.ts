@@ -1,5 +1,5 @@
-// `npm run build`: one file that needs nothing beside it, run in an empty folder with an empty environment. What lies
-// in files of its own in the project (threads, the dashboard, the operator API's reference) is inside.
+// `npm run build`: one file that needs nothing beside it, run in an empty folder with an empty environment. It
+// contains what are separate files in the project (threads, the dashboard, the operator API's reference).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -77,7 +77,7 @@ const chat = ({ url, secret }: Started, body: object = {}): Promise<Response> =>
     body: JSON.stringify({ model: "base-preview-v1", messages: [{ role: "user", content: "hi" }], ...body }),
   });
 
-/** Threads of our own that the gateway runs, as the system names them. */
+/** The gateway's own threads, by their system names. */
 const threadsNow = (): number =>
   readdirSync(`/proc/${gateway.pid}/task`).filter(
     (task) => readFileSync(`/proc/${gateway.pid}/task/${task}/comm`, "utf8").trim() === "Worker",
@@ -95,7 +95,7 @@ afterAll(async () => {
   for (const path of [built, folder]) rmSync(path, { recursive: true, force: true });
 });
 
-test("beside the file lie its checksum, the licences and the list of what is inside, nothing else", () => {
+test("beside the file are its checksum, the licences and the bill of materials, nothing else", () => {
   const digest = createHash("sha256")
     .update(readFileSync(join(built, "tollgate")))
     .digest("hex");
@@ -117,10 +117,10 @@ test("it serves a metered completion, counts with its tokenizer, and its ledger 
     gateway: { cost: { customer_charge_usd: number } };
   };
   expect(answer.gateway.cost.customer_charge_usd).toBeGreaterThan(0);
-  // Only an exact count lets so long a prompt in: by its bytes it would pass the context window.
+  // Only an exact count admits so long a prompt: by its bytes it would exceed the context window.
   const content = "a long and quite ordinary sentence ".repeat(12_000);
   expect((await chat(gateway, { messages: [{ role: "user", content }], max_tokens: 1 })).status).toBe(200);
-  expect(threadsNow()).toBe(2); // one counts what asks to be admitted, one what was; counting would go on without them
+  expect(threadsNow()).toBe(2); // one counts admissions, one counts served text; counting would work without them
   expect(await run("ledger", "audit")).toMatchObject({ code: 0, err: "" });
   const [org] = (JSON.parse((await run("org", "list", "--json")).out) as { data: { id: string }[] }).data;
   expect((await run("usage", "--org", org?.id ?? "", "--json")).out).toContain('"requests":2');
@@ -142,12 +142,12 @@ test("the dashboard and the operator API's reference are inside", async () => {
     {},
     { token: tokenOf(/\S+#token=\S+/.exec(gateway.banner)?.[0] ?? null), ...account },
   );
-  const { data } = await browser.app("GET /operator/audit"); // read on a thread of its own
+  const { data } = await browser.app("GET /operator/audit"); // read on a separate thread
   expect(data.map(({ action }) => action)).toContain("key.create");
   expect(readdirSync(join(folder, "data"))).not.toContain("dashboard");
 });
 
-test("its hints call it as it is called: from its folder, by its path, and by its name where a shell finds it", async () => {
+test("its hints name it as it was called: from its folder, by its path, and by its name if a shell finds it", async () => {
   const hints = async (from: Parameters<typeof runFrom>[0]): Promise<string[]> => {
     const [help, none] = [await runFrom(from, "--help"), await runFrom(from, "org", "list")];
     expect(none.code).toBe(1);
@@ -172,7 +172,7 @@ test("its hints call it as it is called: from its folder, by its path, and by it
   expect(gateway.banner).toContain("Operate it with ./tollgate (see ./tollgate --help)");
 });
 
-test("listening on every network it tells an address that can be opened", async () => {
+test("when listening on every network it prints an address that can be opened", async () => {
   const wide = await serve({ TOLLGATE_DATA_DIR: mkdtempSync(join(folder, "wide-")) }, "--host", "0.0.0.0");
   try {
     expect(wide.banner).not.toContain("0.0.0.0");
@@ -182,12 +182,12 @@ test("listening on every network it tells an address that can be opened", async 
   }
 });
 
-test("it opens as many upstream connections as ./tollgate does, and has no source to watch", async () => {
+test("it opens as many upstream connections as ./tollgate does, and does not watch sources", async () => {
   expect((await run("doctor", "--json")).out).toContain("65336");
   expect(await run("dev")).toMatchObject({ code: 1, err: expect.stringContaining("no source to watch") });
 });
 
-test("its workers are itself: two of them on one port and one PostgreSQL", async () => {
+test("its workers run the same file: two of them on one port and one PostgreSQL", async () => {
   const database = await (await testPostgres()).database();
   const workers = await serve(
     { DATABASE_URL: database.url },

@@ -1,4 +1,4 @@
-// The README's three lines: a gateway with a provider of its own and nothing else serves the demo models that it announces.
+// The README's three lines: a gateway with only a custom provider serves the demo models that it announces.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ afterAll(async () => {
 }, PATIENCE_MS);
 
 test(
-  "the model of the banner answers, and every route that is told to be live has its provider",
+  "the model of the banner answers, and every route reported as live has its provider",
   async () => {
     const run = async <T>(...args: string[]): Promise<T> =>
       JSON.parse(

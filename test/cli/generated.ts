@@ -1,5 +1,5 @@
-// The two committed files that are made from code: the editor's schema of tollgate.yaml and the OpenAPI document of
-// the operator API. `./tollgate-bun test/cli/generated.ts` writes them; `generated.test.ts` compares them.
+// The two committed files that are generated from code: the editor's schema of tollgate.yaml and the OpenAPI document
+// of the operator API. `./tollgate-bun test/cli/generated.ts` writes them; `generated.test.ts` compares them.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { editorSchema } from "../../src/config/editor-schema.ts";

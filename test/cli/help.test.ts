@@ -1,5 +1,5 @@
-// What the command line says of itself: each command names what it needs and gives an example that it takes; a slip is answered
-// with what was meant, before anything is asked (exit code 2).
+// The command line's help: each command names what it needs and gives a valid example; a typo is answered with the
+// nearest match, before any call (exit code 2).
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import { buildProgram } from "../../cli/program.ts";
 import { PROGRAM, type Ran, runToEnd } from "../support/program.ts";
 
-/** Every command, those that only lead to others too, by its words. */
+/** Every command by its words, including those that only group others. */
 function commandsOf(command: Command, path: string[] = []): { path: string[]; command: Command }[] {
   const below = command.commands.flatMap((child) => commandsOf(child, [...path, child.name()]));
   return [{ path, command }, ...below];
@@ -104,7 +104,7 @@ describe("a slip", () => {
     },
   );
 
-  test("of a value is told with all that it may be", async () => {
+  test("in a value is answered with all valid values", async () => {
     const { code, out } = await run(
       "keys",
       "create",

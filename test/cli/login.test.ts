@@ -1,5 +1,5 @@
-// `tollgate login` and `logout` as somebody at another machine runs them: where the key is kept, which gateway a command
-// finds, what happens to a login that is declined, too old, replaced or gone.
+// `tollgate login` and `logout` on another machine: where the key is stored, which gateway a command finds, what
+// happens to a login that is declined, expired, replaced or gone.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -50,7 +50,7 @@ test("without a gateway a command says how to log in", async () => {
 
 let first: Saved["logins"][string];
 
-test("a login is kept for its gateway, for nobody else to read, and never printed", async () => {
+test("a login is stored for its gateway, readable by nobody else, and never printed", async () => {
   const ran = await login();
   expect(ran.code).toBe(0);
   const told = JSON.parse(ran.out) as Record<string, string>;
@@ -77,7 +77,7 @@ test("then commands find the gateway by themselves, and another address has no l
   ]);
 });
 
-test("flags come before the environment, that before operator.json, that before the login", async () => {
+test("flags come before the environment, then operator.json, then the login", async () => {
   const wrong = `gw_mk_${"0".repeat(61)}`;
   const list = (flags: string[], env: Record<string, string> = {}): Promise<Ran> =>
     terminal.run(["org", "list", ...flags], env);
@@ -88,7 +88,7 @@ test("flags come before the environment, that before operator.json, that before 
   writeFileSync(file, JSON.stringify({ url: gateway.url, token: wrong }));
   expect((await list([])).err).toContain("invalid_api_key");
   expect(await list([], { TOLLGATE_TOKEN: first.token })).toMatchObject({ code: 0 });
-  // Of another gateway: the one that is named has a login.
+  // Of another gateway: the named one has a login.
   writeFileSync(file, JSON.stringify({ url: "http://127.0.0.1:1", token: wrong }));
   expect(await list(["--url", gateway.url])).toMatchObject({ code: 0 });
   expect(await list([], { TOLLGATE_URL: gateway.url })).toMatchObject({ code: 0 });
@@ -105,7 +105,7 @@ test("a second login replaces the first one, whose key is revoked", async () => 
   expect(await keysOf()).toMatchObject({ [first.key]: "revoked", [second?.key ?? ""]: "active" });
 }, 30_000);
 
-test("a login that is declined keeps what there was", async () => {
+test("a declined login keeps the previous one", async () => {
   const before = saved();
   const ran = await login("decline");
   expect([ran.code, JSON.parse(ran.out)]).toEqual([
@@ -115,14 +115,14 @@ test("a login that is declined keeps what there was", async () => {
   expect(saved()).toEqual(before);
 }, 30_000);
 
-test("a login that nobody decides about ends by itself", async () => {
+test("a login that nobody decides about expires", async () => {
   const waiting = await terminal.login(gateway.url);
   clock.advance(601_000);
   const { code, out } = await waiting.ended;
   expect([code, out]).toEqual([1, expect.stringContaining("ten minutes")]);
 }, 30_000);
 
-test("a gateway that restarts in between is asked again", async () => {
+test("a gateway that restarts in between is polled again", async () => {
   const waiting = await terminal.login(gateway.url);
   const { id: device } = await root.app("POST /operator/devices/find", {}, { user_code: waiting.userCode });
   await root.app("POST /operator/devices/{device}/approve", { device });
@@ -140,7 +140,7 @@ test("with two logins a gateway has to be named", async () => {
     expect([code, err]).toEqual([1, expect.stringContaining("several gateways")]);
   }
   expect(await terminal.run(["org", "list", "--url", gateway.url])).toMatchObject({ code: 0 });
-  // A gateway that is away keeps its login, unless it may be forgotten.
+  // A login stays while its gateway is away, unless --forget is given.
   expect((await terminal.run(["logout", "--url", "http://127.0.0.1:1"])).err).toContain("--forget");
   const forgotten = await terminal.run(["logout", "--url", "http://127.0.0.1:1", "--forget", "--json"]);
   expect(JSON.parse(forgotten.out)).toMatchObject({ revoked: false });
@@ -154,7 +154,7 @@ test("a file that others can read is not used", async () => {
   chmodSync(terminal.credentials, 0o600);
 });
 
-test("a login that is over says so", async () => {
+test("an expired login says so", async () => {
   const kept = readFileSync(terminal.credentials, "utf8");
   const login = { ...saved().logins[gateway.url], expires_at: "2020-01-01T00:00:00.000Z" };
   writeFileSync(terminal.credentials, JSON.stringify({ logins: { [gateway.url]: login } }));
@@ -172,7 +172,7 @@ test("logging out revokes the key and forgets it; a second time there is nothing
   expect((await terminal.run(["logout"])).code).toBe(1);
 });
 
-test("a key that was revoked on the People page is forgotten by logging out, too", async () => {
+test("logging out also forgets a key that was revoked on the People page", async () => {
   await login();
   const { key } = saved().logins[gateway.url] ?? first;
   await root.app("POST /operator/management-keys/{key}/revoke", { key });

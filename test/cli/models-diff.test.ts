@@ -1,5 +1,5 @@
-// `./tollgate models diff` against a gateway that serves: old and new by class, today's markup, who used the model, what
-// vanished, and an exit code that a script can go by.
+// `./tollgate models diff` against a running gateway: old and new prices by class, the current markup, who used the
+// model, what vanished, and an exit code for scripts.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Two dollars and 0.20 are what the tests' models cost. */
+/** The tests' models cost two dollars and 0.20. */
 const AS_SOLD = {
   litellm_provider: "simulator",
   mode: "chat",
@@ -66,13 +66,13 @@ const ALL = {
   "simulator/sim-going-1": AS_SOLD,
 };
 
-test("a table that says what is sold: exit code 0, nobody is asked for", async () => {
+test("a table equal to what is sold: exit code 0, usage is not read", async () => {
   const { code, routes, text } = await diff(ALL);
   expect([code, routes.map(({ status }) => status)]).toEqual([0, ["same", "same", "same"]]);
   expect(text).toContain("3 routes: 3 same");
 });
 
-test("a changed price: old, new, percent, today's markup, who used the model; a vanished one; exit code 1", async () => {
+test("a changed price: old, new, percent, current markup, who used the model; a vanished one; exit code 1", async () => {
   const { code, routes, text } = await diff({
     "simulator/sim-plain-1": {
       ...AS_SOLD,
@@ -132,7 +132,7 @@ test("a changed price: old, new, percent, today's markup, who used the model; a 
   expect(text).toContain("no such model of this provider any more");
 });
 
-test("with the markup that is meant, only what departs from it is a change", async () => {
+test("with the intended markup given, only deviations from it are changes", async () => {
   const cheaper = {
     ...AS_SOLD,
     input_cost_per_token: 1.6e-6,
@@ -144,7 +144,7 @@ test("with the markup that is meant, only what departs from it is a change", asy
   expect((await diff(table, "--markup", "1.2")).code).toBe(1);
 });
 
-test("a provider that the table calls otherwise is mapped; several that have the model are ambiguous", async () => {
+test("a provider with another name in the table is mapped; several that have the model are ambiguous", async () => {
   const elsewhere = (name: string): object =>
     Object.fromEntries(
       Object.keys(ALL).map((key) => [key.replace("simulator", name), { ...AS_SOLD, litellm_provider: name }]),
@@ -164,7 +164,7 @@ test("a provider that the table calls otherwise is mapped; several that have the
   expect((await diff(both, "--map", "simulator=other")).code).toBe(0);
 });
 
-test("against the table that ships: models that it need not have are named, and are no change", async () => {
+test("against the table that ships: models that it may lack are named, and are no change", async () => {
   const { code, out } = await runToEnd(SOURCES, ["models", "diff"], {
     env: { ...process.env, TOLLGATE_URL: gateway.url, TOLLGATE_TOKEN: gateway.token },
   });

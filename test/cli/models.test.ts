@@ -1,5 +1,5 @@
-// `./tollgate models` as an operator runs it: what it writes word for word, what it never overwrites, tables that are hostile
-// or away, and no path outside the directory it was given.
+// `./tollgate models` in use: the exact files it writes, what it never overwrites, tables that are hostile or
+// unreachable, and no path outside the given directory.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   mkdirSync,
@@ -72,7 +72,7 @@ beforeAll(() => {
   });
 });
 
-test("a manifest is written word for word, signs as it is, and is not overwritten without being told to", async () => {
+test("a manifest is written verbatim, can be signed unchanged, and is not overwritten unless told to", async () => {
   const flags = [
     "--from",
     table,
@@ -113,7 +113,7 @@ test("a manifest is written word for word, signs as it is, and is not overwritte
   expect(release("sign", path, "--key", "keys/release.private.jwk").exitCode).toBe(0);
 }, 60_000);
 
-test("a link in the directory is neither followed nor replaced unasked", async () => {
+test("a link in the directory is neither followed nor replaced", async () => {
   mkdirSync(join(folder, "linked"));
   const secret = file("secret.txt", "secret\n");
   symlinkSync(secret, join(folder, "linked/acme__small.yaml"));
@@ -145,7 +145,7 @@ test("hostile names and prices are left out with their reasons, and nothing is w
   expect(readdirSync(join(folder, "inside/deep"))).toEqual(["acme__a_b.yaml"]);
 });
 
-test("where all models of a provider are left out, the reasons are told, not that there are none", async () => {
+test("if all models of a provider are left out, it prints the reasons, not that there are none", async () => {
   const damaged = file("damaged.json", {
     "acme/negative": { ...PLAIN, input_cost_per_token: -1 },
     "acme/free": { ...PLAIN, output_cost_per_token: 0 },
@@ -161,7 +161,7 @@ test("where all models of a provider are left out, the reasons are told, not tha
   }
 });
 
-test("a provider's name that no provider has leaves out its models, and is no command to the terminal", async () => {
+test("an invalid provider name leaves out its models, and cannot control the terminal", async () => {
   const hostile = file("providers.json", {
     "acme/small": PLAIN,
     small: { ...PLAIN, litellm_provider: "ac\u001b[31m\nme" },
@@ -190,7 +190,7 @@ test("a provider's name that no provider has leaves out its models, and is no co
   ]);
 });
 
-test("a name that stands twice leaves out the model that it is of: nobody knows which price is meant", async () => {
+test("a duplicate name leaves out its model: which price is meant is unknown", async () => {
   const row = JSON.stringify(PLAIN);
   const dear = JSON.stringify({ ...PLAIN, input_cost_per_token: 1e-9 });
   const inside = row.replace("{", `{"input_cost_per_token":1e-9,`);
@@ -210,7 +210,7 @@ test("a name that stands twice leaves out the model that it is of: nobody knows 
   ]);
 });
 
-test("so it does in models.dev's tables, and a provider that stands twice leaves out all of its models", async () => {
+test("the same in models.dev's tables, where a duplicate provider leaves out all of its models", async () => {
   const model = (input: string): string =>
     `{"cost":{"input":${input},"output":2},"limit":{"context":1000,"output":100},"modalities":{"input":["text"],"output":["text"]}}`;
   const path = join(folder, "twice-dev.json");
@@ -229,7 +229,7 @@ test("so it does in models.dev's tables, and a provider that stands twice leaves
   ]);
 });
 
-test("without a network and without --from, from the snapshot; a mistaken name tells what is near", async () => {
+test("without a network and without --from it uses the snapshot; an unknown name is answered with the nearest one", async () => {
   const ran = await models(
     "import",
     "--provider",
@@ -253,7 +253,7 @@ test("without a network and without --from, from the snapshot; a mistaken name t
     expect((await models("import", "--model", "gpt-5.6-sol", "--markup", markup)).code).toBe(2);
 }, 60_000);
 
-test("an address is asked within bounds: no other host, no endless body, no plain http, a clear word when it is away", async () => {
+test("a download is limited: no other host, no endless body, no plain http, a clear message when it fails", async () => {
   const endless = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(1 << 20)) });
   const server = Bun.serve({
     port: 0,

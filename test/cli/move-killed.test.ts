@@ -1,5 +1,5 @@
-// `db move`, killed at each of its stages: at most one of the two stores ever opens for a gateway, the same command again
-// completes it, and nothing is missing then; or it is taken back, unless it is complete.
+// `db move`, killed at each of its stages: at most one of the two stores ever opens for a gateway, the same command
+// again completes it with nothing missing; or it is taken back, unless it is complete.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -29,7 +29,10 @@ const STAGES: [at: CrashPoint | `${CrashPoint}:${number}`, opened: boolean][] = 
   ["move_opened", true],
   ["move_people_aside", true],
 ];
-/** What ends within minutes and stays behind, and lines on their way into the audit log, which come along in it. */
+/**
+ * Tables that expire within minutes and are left behind, and lines on their way into the audit log, which are moved
+ * with it.
+ */
 const LEFT_BEHIND = new Set(["rememberedAnswer", "rateLimit", "auditOutbox"]);
 const WAITING = {
   atMs: 1,
@@ -140,7 +143,7 @@ interface Places {
   url: string;
 }
 
-/** `newest`: the database to move into has the schema already; else the move makes it. */
+/** `newest`: the target database has the schema already; otherwise the move creates it. */
 async function places({ newest }: { newest: boolean }): Promise<Places> {
   const dataDir = folder();
   cpSync(template, dataDir, { recursive: true });
@@ -177,7 +180,7 @@ async function move(
   return { code, signal: child.signalCode?.toString() ?? null, stderr };
 }
 
-/** Why a gateway does not start on it; null where it does. */
+/** Why a gateway does not start on it; null if it does. */
 async function refusal(open: () => Promise<void>): Promise<string | null> {
   try {
     await open();
@@ -190,7 +193,7 @@ async function refusal(open: () => Promise<void>): Promise<string | null> {
 
 const sourceRefusal = ({ dataDir }: Places): Promise<string | null> =>
   refusal(async () => {
-    const copy = folder(); // looking must not change what is looked at
+    const copy = folder(); // the check must not change what it checks
     cpSync(dataDir, copy, { recursive: true });
     openSqliteStore(copy).close();
   });
@@ -206,7 +209,7 @@ describe("killed at each stage", () => {
       expect((await move(here, { crashAt })).signal).toBe("SIGKILL");
       const source = await sourceRefusal(here);
       expect(source).toContain("db move");
-      // A target that nobody has closed yet is an empty database like any other: it holds nothing of this store.
+      // A target that was not fenced yet is an ordinary empty database: it holds nothing of this store.
       if (crashAt !== "move_fenced") {
         const target = await targetRefusal(here);
         if (opened) expect(target).toBeNull();
@@ -229,7 +232,7 @@ async function assertMoved(here: Places): Promise<void> {
   expect(await rowsOf(here.url, "people", before.people)).toEqual(before.people);
 }
 
-test("the sign-in of before goes on at the new place, with its keys, credits and audit log", async () => {
+test("a previous sign-in works at the new place, with its keys, credits and audit log", async () => {
   const here = await places({ newest: false });
   await move(here, { crashAt: "move_people_row:2" });
   expect((await move(here)).code).toBe(0);
@@ -266,7 +269,7 @@ describe("taken back", () => {
       if (crashAt !== "move_fenced") expect(await targetRefusal(here)).toContain("abandoned");
       const twice = await move(here, { abandon: true });
       expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("no move")]);
-      // The old store goes on, and moves to another place.
+      // The old store continues, and can be moved elsewhere.
       expect(rowsIn(join(here.dataDir, "people.sqlite"), LEFT_BEHIND)).toEqual(before.people);
       const elsewhere = { dataDir: here.dataDir, url: (await places({ newest: true })).url };
       expect((await move(elsewhere)).code).toBe(0);
@@ -276,7 +279,7 @@ describe("taken back", () => {
   );
 });
 
-test("a database that refuses fences nothing; a move that has begun goes to no other place", async () => {
+test("a database that refuses changes nothing; a move that has begun can go to no other place", async () => {
   const here = await places({ newest: true });
   const taken = await places({ newest: true });
   await (await openPostgresStore(taken.url, taken.dataDir)).close();
@@ -293,7 +296,7 @@ test("a database that refuses fences nothing; a move that has begun goes to no o
   await move(here, { crashAt: "move_copied" });
   const other = await move({ dataDir: here.dataDir, url: (await places({ newest: true })).url });
   expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("is being moved to")]);
-  // Nor does another store go where this one is on its way to.
+  // No other store can be moved to where this one is being moved.
   const second = await places({ newest: true });
   const crowded = await move({ dataDir: second.dataDir, url: here.url });
   expect([crowded.code, crowded.stderr]).toEqual([

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Database } from "bun:sqlite";
 import pg from "pg";
 import { FORMATS } from "../../src/gateway/formats/formats.ts";
 import { interruptedStreams } from "../../src/gateway/interrupted-stream.ts";
@@ -88,9 +89,15 @@ async function fill(ledger: Ledger): Promise<void> {
   );
 }
 
-async function run(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+const run = (...words: string[]): Promise<Ran> => runOn(folder, ...words);
+async function runOn(directory: string, ...words: string[]): Promise<Ran> {
   const { DATABASE_URL: _, ...env } = process.env;
-  const child = Bun.spawn([PROGRAM, "--data-dir", folder, ...words], {
+  const child = Bun.spawn([PROGRAM, "--data-dir", directory, ...words], {
     env,
     stdout: "pipe",
     stderr: "pipe",
@@ -190,7 +197,51 @@ describe("the embedded store", () => {
   });
 });
 
-test("people move with the store: a session goes on where the ledger is now", async () => {
+test("a store moves whose entries do not join, once an operator has accepted them; before that it does not", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "tollgate-accepted-"));
+  const target = await (await testPostgres()).database();
+  const change = (sign: "+" | "-"): void => {
+    const store = new Database(join(dataDir, "tollgate.sqlite"));
+    store.run(`UPDATE org_balance SET available = available ${sign} 7`);
+    store.close();
+  };
+  let owner: KeyInHand | null = null;
+  const enters = async (ledger: Ledger): Promise<void> => {
+    const world = new World(ledger);
+    if (owner === null) await world.publish();
+    owner ??= await world.key(await world.organization(5), { limit: 100 });
+    const { id } = await world.admit(owner, { hold: 1 });
+    await world.settle(owner, id, { dollars: 0.5 });
+  };
+  await onSqlite(dataDir, enters);
+  change("+");
+  await onSqlite(dataDir, enters);
+  change("-");
+  const early = await runOn(dataDir, "db", "move", "--to", target.url);
+  expect([early.code, early.stderr]).toEqual([
+    1,
+    expect.stringContaining("does not pass the audit (I5 rows join"),
+  ]);
+  expect((await runOn(dataDir, "db", "move", "--to", target.url, "--abandon")).code).toBe(0);
+  await onSqlite(dataDir, async (ledger) => {
+    await ledger.checkBooks([]);
+    const organizationId = owner?.organizationId ?? "";
+    expect(await ledger.resume({ organizationId, reason: "changed by hand" }, ALICE)).toEqual({
+      kind: "resumed",
+    });
+    await enters(ledger);
+  });
+  expect((await runOn(dataDir, "db", "move", "--to", target.url)).code).toBe(0);
+  await onPostgres(target.url, async (ledger) => {
+    const { ok, violations, accepted } = await ledger.verify();
+    expect([ok, violations]).toEqual([true, []]);
+    expect(accepted.map(({ invariant }) => invariant)).toEqual(["I5 rows join", "I5 rows join"]);
+  });
+  await target.drop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+test("people move with the store: a session continues where the ledger is now", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "tollgate-people-"));
   const target = await (await testPostgres()).database();
   const { url } = target;

@@ -1,9 +1,9 @@
-// The command line at a gateway of another version, whose answers lack what this program prints: a change that was made is
-// told with all that the gateway answered, a secret above all, and what only reads says why it prints nothing.
+// The command line with a gateway of another version, whose answers lack fields that this program prints: for a
+// change that was made it prints the whole answer, above all a secret; a reading command says why it prints nothing.
 import { afterAll, expect, test } from "bun:test";
 import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
 
-/** A key as gateways answered before keys had limits of the day. */
+/** A key as returned by gateways without daily limits of keys. */
 const OLDER_KEY = { id: "key_1", org: "org_1", name: "n", scope: "standard", secret: "gw_sk_shown_once" };
 const OLDER_USAGE = { data: [{ group: "plain-1", requests: 1, input_tokens: 2, charge_usd: "0.000100000" }] };
 
@@ -26,7 +26,7 @@ const run = (...words: string[]): Promise<Ran> =>
   runToEnd(SOURCES, [...words, "--url", older.url.origin, "--token", "gw_mk_1"]);
 const OTHER_VERSION = "another version than this command line";
 
-test.concurrent("a key that was made is told with its secret, though the rest cannot be printed", async () => {
+test.concurrent("a new key is printed with its secret, though the rest cannot be formatted", async () => {
   const made = await run("keys", "create", "--org", "org_1", "--name", "n");
   expect([made.code, JSON.parse(made.out)]).toEqual([0, OLDER_KEY]);
   expect(made.err).toContain(`Done, by a gateway of ${OTHER_VERSION}`);
@@ -34,14 +34,14 @@ test.concurrent("a key that was made is told with its secret, though the rest ca
   expect([json.code, JSON.parse(json.out), json.err]).toEqual([0, OLDER_KEY, ""]);
 });
 
-test.concurrent("figures that are not there are no table: it says why, and that --json shows what there is", async () => {
+test.concurrent("missing figures give no table: it says why, and that --json shows what there is", async () => {
   const read = await run("usage", "--org", "org_1", "--group-by", "model", "--csv");
   expect([read.code, read.out]).toEqual([1, ""]);
   expect(read.err).toContain(OTHER_VERSION);
   expect(read.err).toContain("--json");
 });
 
-test.concurrent("a command or a setting that the gateway does not know is told as such", async () => {
+test.concurrent("a command or a setting that the gateway does not know is reported as such", async () => {
   const command = await run("keys", "pause", "key_1");
   const setting = await run("limits", "set", "--org", "org_1", "--tokens-per-minute", "5");
   for (const { code, out, err } of [command, setting]) {

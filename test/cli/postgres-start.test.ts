@@ -1,5 +1,5 @@
-// `./tollgate serve` on a PostgreSQL that is not what it should be, or that goes away while it starts: it ends with exit
-// code 1 and says which database, what is wrong with it and what to do, and never the password (hardening.md S11).
+// `./tollgate serve` on a PostgreSQL that is unsuitable, or that goes away during the start: it ends with exit code 1
+// and says which database, what is wrong with it and what to do, and never prints the password (hardening.md S11).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Where the test's database is, otherwise; the password is never asked for, and must not be told. */
+/** A changed URL of the test's database; its password is not checked, and must not be printed. */
 function elsewhere(change: (url: URL) => void = () => {}, from = database.url): string {
   const url = new URL(from);
   url.password = PASSWORD;
@@ -38,7 +38,7 @@ function elsewhere(change: (url: URL) => void = () => {}, from = database.url): 
 
 const placeOf = (url: string): string => `${new URL(url).host}${new URL(url).pathname}`;
 
-/** What it says until it ends. */
+/** Its output until it ends. */
 async function serve(url: string, directory = "data"): Promise<{ code: number; said: string }> {
   const gateway = Bun.spawn([PROGRAM, "serve", "--port", "0", "--data-dir", join(folder, directory)], {
     cwd: folder,
@@ -59,7 +59,7 @@ async function refusedWith(url: string, words: RegExp): Promise<void> {
   expect(said).toMatch(words);
   expect(said).toContain(placeOf(url));
   expect(said).not.toContain(PASSWORD);
-  expect(said).not.toMatch(/\n\s+at /); // no stack: a sentence
+  expect(said).not.toMatch(/\n\s+at /); // no stack trace: a sentence
   expect(code).toBe(1);
 }
 
@@ -73,7 +73,7 @@ describe("refused with what to do", () => {
     );
   }, 120_000);
 
-  test("a host that is not there", async () => {
+  test("an unknown host", async () => {
     await refusedWith(
       elsewhere((url) => {
         url.hostname = "no-such-host.invalid";
@@ -87,7 +87,7 @@ describe("refused with what to do", () => {
     expect([code, said.includes("DATABASE_URL"), said.includes(PASSWORD)]).toEqual([1, true, false]);
   }, 120_000);
 
-  test("a database that is not there", async () => {
+  test("an unknown database", async () => {
     await refusedWith(
       elsewhere((url) => {
         url.pathname = "/missing";
@@ -96,7 +96,7 @@ describe("refused with what to do", () => {
     );
   }, 120_000);
 
-  test("a password that is wrong, and a user that is not known", async () => {
+  test("a wrong password, and an unknown user", async () => {
     await admin.query("CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'another one'");
     await server.askPasswordOf("guarded");
     await refusedWith(
@@ -123,7 +123,7 @@ describe("refused with what to do", () => {
     );
   }, 120_000);
 
-  test("a database that takes no writes", async () => {
+  test("a read-only database", async () => {
     const name = new URL(database.url).pathname.slice(1);
     await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
     await refusedWith(elsewhere(), /is read-only.*must name the primary/);
@@ -152,7 +152,7 @@ describe("refused with what to do", () => {
   }, 120_000);
 });
 
-test("a hot standby is refused with the word that it is one", async () => {
+test("a hot standby is refused and named as such", async () => {
   const primary = await PostgresServer.start();
   const standby = await primary.standby();
   try {

@@ -1,4 +1,4 @@
-// `provider test`: what an operator is told of a provider that works, and of those that are broken in the usual ways.
+// `provider test`: its output for a working provider, and for those broken in the usual ways.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -55,7 +55,7 @@ const tried = async (...args: string[]): Promise<Tried & { code: number; err: st
 
 const statesOf = ({ checks }: Tried): string[] => checks.map(({ check, state }) => `${check} ${state}`);
 const ALL_WELL = ["reachable ok", "key ok", "answer ok", "stream ok", "tool call ok", "usage ok"];
-/** Calls that the simulator would invoice since the last look. */
+/** Calls that the simulator would invoice since the last check. */
 const billed = (before: number): number =>
   simulator
     .bill()
@@ -63,7 +63,7 @@ const billed = (before: number): number =>
     .filter((call) => call.billed).length;
 
 test(
-  "a provider that works: every line is ok, within what was said before the first paid call",
+  "a working provider: every line is ok, within the cost announced before the first paid call",
   async () => {
     const before = simulator.bill().length;
     const told = await tried("well", "--model", "openai/gpt-oss-20b");
@@ -83,7 +83,7 @@ test(
   "another shape, as text: the binary stream of Bedrock",
   async () => {
     const { code, out } = await run("aws", "--model", "amazon.nova-pro-v1:0");
-    expect([code, out.match(/^ok/gm)?.length]).toEqual([0, 5]); // its key is told by the answer
+    expect([code, out.match(/^ok/gm)?.length]).toEqual([0, 5]); // the answer's status tells about its key
   },
   PATIENCE_MS,
 );
@@ -103,7 +103,7 @@ test(
 );
 
 test(
-  "what fails says in which way and what to do; what it makes pointless is not tried",
+  "a failure says how it fails and what to do; tests made pointless by it are skipped",
   async () => {
     const away = await tried("away", "--model", "m");
     expect([away.code, statesOf(away)[0]]).toEqual([1, "reachable failed"]);
@@ -138,7 +138,7 @@ test(
 );
 
 test(
-  "a name that the configuration does not have, and no name, are refused",
+  "an unknown name, and none, are refused",
   async () => {
     expect((await run("nobody")).err).toContain("It has: well, aws, away, odd, simulator.");
     expect((await run()).code).toBe(2);

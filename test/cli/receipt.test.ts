@@ -1,4 +1,4 @@
-// `./tollgate receipt verify` by itself: a receipt whose signature is good, and whose figures do not follow from one another.
+// `./tollgate receipt verify` alone: receipts with a valid signature whose figures contradict each other.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ const LINES = [
   { class: "output", tokens: 20, usd_per_million: "30", amount_usd: "0.0006" },
   { class: "calls", calls: 2, usd_per_thousand: "10", amount_usd: "0.02" },
 ];
-/** Reckoned by hand. */
+/** Calculated by hand. */
 const HONEST = {
   request_id: "req_1",
   org: "org_1",
@@ -85,7 +85,7 @@ async function verifyFile(content: string): Promise<Ran> {
   });
 }
 
-test("one whose figures follow from each other is good, and its classes are named", async () => {
+test("one with consistent figures is good, and its classes are named", async () => {
   const { code, out } = await verify(HONEST);
   expect([code, out]).toEqual([0, expect.stringContaining("the charge follows from the figures")]);
   expect(out).toContain("300 written to a cache, 100 of them for an hour, 50 image input, 2 paid calls");
@@ -120,14 +120,14 @@ test.concurrent.each(LIES.map(([what, changed, said]) => ({ what, changed, said 
   },
 );
 
-describe("the half of an answer that people read", () => {
+describe("the part of an answer that people read", () => {
   const answer = async (): Promise<{ object: string; id: string; jws: string; receipt: ReceiptJson }> => ({
     object: "receipt",
     id: HONEST.request_id,
     jws: await sign(HONEST),
     receipt: HONEST,
   });
-  test("may be as the gateway answered it, in any order of its names", async () => {
+  test("may be as the gateway sent it, with its members in any order", async () => {
     const { receipt, ...rest } = await answer();
     const turned = Object.fromEntries(Object.entries(receipt).toReversed());
     for (const content of [
@@ -167,7 +167,7 @@ describe("the half of an answer that people read", () => {
       expect(out).not.toContain("The signature is good and");
     },
   );
-  test("a name that stands twice is refused: people read the one, programs the other", async () => {
+  test("a duplicate name is refused: people read one, programs the other", async () => {
     const forged = JSON.stringify({ ...HONEST, charge: { ...charge, usd: "9.000000000" } });
     const twice = JSON.stringify(await answer()).replace('{"object"', `{"receipt":${forged},"object"`);
     const { code, err } = await verifyFile(twice);

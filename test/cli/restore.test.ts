@@ -1,5 +1,5 @@
-// `db restore`: what a backup has is what a gateway serves afterwards, whatever lay in its place; what cannot be served is
-// refused before anything is touched, and a killed restore is finished by the same command.
+// `db restore`: afterwards a gateway serves the content of the backup, whatever was in its place. A backup that
+// cannot be served is refused before anything is changed, and a killed restore is finished by the same command.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -159,7 +159,7 @@ describe("refused, with everything as it was", () => {
     PATIENCE_MS,
   );
 
-  test("a store that has gone to PostgreSQL", async () => {
+  test("a store that has moved to PostgreSQL", async () => {
     const dataDir = copyOf(crashed, "moved");
     writeFileSync(join(dataDir, "tollgate.sqlite.moved"), "");
     const { err } = await failed(["--data-dir", dataDir, "db", "restore", backup]);
@@ -182,7 +182,7 @@ describe("refused, with everything as it was", () => {
 });
 
 test(
-  "a store that is malformed is told by its start and by doctor, with the command that mends it",
+  "a malformed store is reported at start and by doctor, with the command that repairs it",
   async () => {
     const dataDir = copyOf(crashed, "malformed");
     for (const suffix of ["-wal", "-shm"]) rmSync(join(dataDir, `tollgate.sqlite${suffix}`));
@@ -204,7 +204,7 @@ test(
   PATIENCE_MS,
 );
 
-describe("killed on its way", () => {
+describe("killed in the middle", () => {
   for (const at of ["restore_verified", "restore_set_aside"])
     test(
       `at ${at} no gateway opens anything, and the same command finishes it`,
@@ -230,7 +230,7 @@ describe("killed on its way", () => {
     );
 });
 
-describe("which store it is, as serve reads it", () => {
+describe("finds the store as serve does", () => {
   const URL = "postgres://someone@127.0.0.1:1/nowhere";
   function configured(text: string): string {
     const file = join(folder, "other.yaml");
@@ -259,7 +259,7 @@ describe("which store it is, as serve reads it", () => {
   );
 
   test(
-    "a variable of it that is not set stops the command",
+    "an unset variable in it stops the command",
     async () => {
       const config = configured('database_url: "${NOT_SET_HERE}"\n');
       const { err } = await failed(["db", "migrate", "--config", config]);
@@ -270,7 +270,7 @@ describe("which store it is, as serve reads it", () => {
   );
 
   test(
-    "no store is made by looking after one",
+    "looking for a store creates none",
     async () => {
       const away = join(folder, "not-there");
       for (const args of [

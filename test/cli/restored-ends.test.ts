@@ -1,5 +1,5 @@
-// What is meant to hold for good (specification 1 and 3), a revocation, the highest version of a route, holds on when a backup
-// that is older is restored in the place of the store that knows of it.
+// What must hold permanently (specification 1 and 3), a revocation or the highest version of a route, still holds
+// when an older backup is restored in place of the store that recorded it.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
@@ -65,7 +65,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A data directory with the gateway's key and, where it is wanted, its store as a power failure would leave it. */
+/** A data directory with the gateway's key and, if wanted, its store as a power failure would leave it. */
 function directory(name: string, store: "its store" | "garbage" | "no store"): string {
   const dataDir = join(folder, name);
   mkdirSync(dataDir, { mode: 0o700 });
@@ -135,7 +135,7 @@ test("an interrupted restore keeps them, too, when the same command finishes it"
   expect(restoreBackup(dataDir, join(folder, "backup"))).toMatchObject({ heldOn: { revoked: 4, routes: 2 } });
 });
 
-test("where no store tells of them, that is said", () => {
+test("if no store records them, the command says so", () => {
   for (const store of ["garbage", "no store"] as const) {
     const restored = restoreBackup(directory(store, store), join(folder, "backup"));
     expect({ store, ...restored }).toMatchObject({ heldOn: null });

@@ -1,4 +1,4 @@
-// What a restore must not bring back to life: a session that ended after the backup, and a link that was used after it.
+// What a restore must not bring back: a session that ended after the backup, and a link that was used after it.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -34,7 +34,7 @@ function backUp(file: string): void {
   }
 }
 
-test("accounts and members come back, sessions and links do not: everybody signs in anew", async () => {
+test("accounts and members are restored, sessions and links are not: all people sign in again", async () => {
   const { id: org } = await root.app("POST /operator/organizations", {}, { name: "Acme" });
   const ada = await newMember(root, gateway, { org, role: "owner", email: "ada@example.com" });
   const { person } = await ada.app("GET /session");

@@ -1,4 +1,5 @@
-// A request that was made after a backup is not in it: when that is restored, its retry is a new one. `db restore` says how many.
+// A backup does not contain later requests: after it is restored, their retries are new requests. `db restore` says
+// how many.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ProcessGateway, type Received } from "../support/process-gateway.ts";

@@ -1,14 +1,14 @@
-// `db rotate-key` where there is more than one place: several gateways on one database, one that slept, a backup of before, a
-// disk that fills in the middle.
+// `db rotate-key` with more than one place: several gateways on one database, one that was paused, an older backup, a
+// disk that fills up in the middle.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { sealAnswer } from "../../src/ledger/answer-vault.ts";
 import { fillDisk } from "../support/fill-disk.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { ProcessGateway, type Received } from "../support/process-gateway.ts";
+import { SmallDisk } from "../support/small-disk.ts";
 
 const PATIENCE_MS = 120_000;
 const ASK = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 60 };
@@ -48,7 +48,7 @@ describe("several gateways on one database", () => {
   }, PATIENCE_MS);
 
   test(
-    "one that slept while the key was changed serves nothing when it wakes, and ends with the reason",
+    "one that was paused while the key changed serves nothing when it wakes, and ends with the reason",
     async () => {
       await slept.kill("SIGSTOP");
       await other.kill("SIGTERM");
@@ -96,7 +96,7 @@ describe("several gateways on one database", () => {
   );
 });
 
-describe("a backup of before", () => {
+describe("an older backup", () => {
   let gateway: ProcessGateway;
   beforeAll(async () => {
     gateway = await ProcessGateway.start();
@@ -104,7 +104,7 @@ describe("a backup of before", () => {
   afterAll(() => gateway.stop(), PATIENCE_MS);
 
   test(
-    "is restored with the key that it was made with, which is changed again",
+    "is restored with the key that it was made with, which is then changed again",
     async () => {
       const { secret } = await gateway.customer();
       const answer = await keyed(gateway, secret);
@@ -137,28 +137,24 @@ describe("a backup of before", () => {
   );
 });
 
-const disk = mkdtempSync(join(tmpdir(), "tollgate-rotate-disk-"));
-const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", disk]).success;
-afterAll(() => {
-  if (mounted) Bun.spawnSync(["umount", "--lazy", disk]);
-  rmSync(disk, { recursive: true, force: true });
-});
+const disk = SmallDisk.mount(60);
+afterAll(() => disk.release());
 
 // Needs the right to mount a small disk.
-test.skipIf(!mounted)(
-  "a disk that fills in the middle: nothing was changed, and with room the same command does it",
+test.skipIf(!disk.isMounted)(
+  "a disk that fills up in the middle: nothing was changed, and with room the same command succeeds",
   async () => {
     const gateway = await ProcessGateway.start();
     try {
       const { secret } = await gateway.customer();
       const answer = await keyed(gateway, secret);
       await gateway.kill("SIGTERM");
-      const dataDir = join(disk, "data");
+      const dataDir = join(disk.path, "data");
       cpSync(dataOf(gateway), dataDir, { recursive: true });
       manyAnswers(dataDir);
       const rotate = () => gateway.cli({}, "--data-dir", dataDir, "db", "rotate-key");
       // Less than its journal takes.
-      const hog = join(disk, "hog");
+      const hog = join(disk.path, "hog");
       fillDisk(hog);
       truncateSync(hog, statSync(hog).size - 3 * 1024 * 1024);
       const was = readFileSync(join(dataDir, "data.key"));

@@ -1,5 +1,5 @@
-// `db rotate-key` over HTTP, on both stores: who has a key, an answer, a receipt, a second factor or a webhook notices nothing but
-// that they sign in anew; wherever it is killed, the store opens, and the same command goes on.
+// `db rotate-key` over HTTP, on both stores: keys, answers, receipts, second factors and webhooks keep working,
+// except that people sign in again; wherever it is killed, the store opens, and the same command continues.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { symmetricDecrypt } from "better-auth/crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const POINTS: readonly CrashPoint[] = [
   "rotate_committed",
   "rotate_kept",
 ];
-/** From which on the store has the new key. */
+/** From this point on the store has the new key. */
 const COMMITTED = POINTS.indexOf("rotate_committed");
 const ASK = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 60 };
 const OTHER = { ...ASK, max_tokens: 61 };
@@ -108,7 +108,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
   }
 
   test(
-    "over a change retries are answered as before and billed once, receipts verify, everybody signs in anew with the factor they had",
+    "after a change retries are answered as before and billed once, receipts verify, all people sign in again with the factor they had",
     async () => {
       const whole = await keyed("whole-answer");
       const stream = await keyed("a-stream-of-it", { ...ASK, stream: true });
@@ -213,7 +213,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
       return { rows: rows.length, opened: opened.length };
     });
 
-  /** The first operator's, with the key of now: people are a file of their own on SQLite. */
+  /** The first operator's, with the current key: people are a separate file on SQLite. */
   const factorOpens = (): Promise<boolean> =>
     onDisk(async () => {
       const [factor] = await disk.rows("people", `SELECT secret FROM ${disk.named("people", "twoFactor")}`);
@@ -225,7 +225,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
     });
 
   test.each(POINTS)(
-    "killed at %s the store opens and answers, with and without the same command first, which draws a key of its own",
+    "killed at %s the store opens and answers, with and without the same command first, which draws a new key",
     async (point) => {
       const answer = await keyed("killed-meanwhile");
       const before = await figures();
@@ -240,7 +240,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
           const drawn = committed ? null : readFileSync(join(dataDir, "data.key.next"));
           expect((await rotated()).completed_earlier_run).toBe(committed);
           expect(keyNow()).not.toEqual(was);
-          // Whoever copied what the killed run had drawn has no key of the store.
+          // A copy of the key drawn by the killed run is no key of the store.
           if (drawn !== null) expect(keyNow()).not.toEqual(drawn);
           expect(existsSync(join(dataDir, "data.key.next"))).toBe(false);
         }
@@ -257,7 +257,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
   );
 
   test(
-    "a stream that its gateway's death cut is settled first, and its retry is told what had been delivered",
+    "a stream cut by its gateway's death is settled first, and its retry gets what had been delivered",
     async () => {
       await slowProvider({ tokens_per_second: 40, completion_tokens: 400 });
       const body = { ...ASK, stream: true, max_tokens: 1000 };
@@ -300,7 +300,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
   );
 
   test(
-    "one rotten answer stops nothing: it is counted, and the others are answered",
+    "one damaged answer stops nothing: it is counted, and the others are answered",
     async () => {
       const rotten = await keyed("will-be-rotten");
       const well = await keyed("stays-as-it-is");
@@ -326,7 +326,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
   );
 
   test(
-    "receipts of a key that leaked verify no more; the same receipt fetched again does",
+    "receipts of a leaked key no longer verify; the same receipt fetched again does",
     async () => {
       const answer = await keyed("of-a-leaked-key");
       const id = answer.headers.get("x-request-id") ?? "";

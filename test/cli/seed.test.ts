@@ -1,4 +1,4 @@
-// `seed`: a store that is lived in, whose books are as clean as any, on both stores; and never beside what is real.
+// `seed`: a store with a generated history and clean books, on both stores; and never beside real data.
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ const ASK = {
   passwords: QUICK_PASSWORDS,
 };
 const quiet = (): void => {};
-/** The plan's last request is twenty minutes old then, and an answer's retention ends within them. */
+/** Then the plan's last request is twenty minutes old, and an answer's retention ends within them. */
 const SEEDED_MS = Date.parse("2026-11-23T13:58:00Z");
 
 const refusal = async (config: Config): Promise<string> =>
@@ -65,7 +65,7 @@ describe.each([...STORES])("a seeded store on %s", (kind: Store) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("has clean books, and whatever a page wants to show", async () => {
+  test("has clean books, and everything that pages show", async () => {
     const [report, figures] = await opened(config, async ({ ledger, sql }) => {
       const count = async (what: string): Promise<number> => {
         const [row] = await sql.rows(`SELECT count(*) AS found FROM ${what}`);
@@ -91,7 +91,7 @@ describe.each([...STORES])("a seeded store on %s", (kind: Store) => {
     expect(seeded).toMatchObject({ operator: "ada@tollgate.example", password: ASK.password });
   });
 
-  test("is not seeded again, and nothing comes of the attempt", async () => {
+  test("is not seeded again, and the attempt changes nothing", async () => {
     expect(await refusal(config)).toContain("This store already has organizations");
   });
 });
@@ -119,12 +119,12 @@ test.each([...STORES])(
   },
 );
 
-test.each([1, 16, 300])("as many requests are planned as were asked for: %d", (requests) => {
+test.each([1, 16, 300])("as many requests are planned as requested: %d", (requests) => {
   const span = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 10, 9) };
   expect(planTraffic(span, requests, 1)).toHaveLength(requests);
 });
 
-test("the same seed plans the same requests; another one, others", () => {
+test("the same seed plans the same requests; another one plans others", () => {
   const span = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 10, 9) };
   const plan = (seed: number): string => JSON.stringify(planTraffic(span, 50, seed));
   expect(plan(7)).toBe(plan(7));

@@ -1,5 +1,5 @@
-// `tollgate setup`: what is written for each agent, what stays, what is shown first. That the agents work with it is tried in
-// test/agents/.
+// `tollgate setup`: what is written for each agent, what stays, what is shown first. test/agents/ tests that the
+// agents work with it.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -100,7 +100,7 @@ test("what is written works with the package that it names", async () => {
   expect(text.length).toBeGreaterThan(0);
 });
 
-test("what stands in the file stays, with its indentation and its mode; secrets are not shown", async () => {
+test("the file's other content stays, with its indentation and its mode; secrets are not shown", async () => {
   const before = {
     model: "anthropic/claude",
     provider: {
@@ -139,7 +139,7 @@ test("what stands in the file stays, with its indentation and its mode; secrets 
   expect(statSync(file).mode & 0o777).toBe(0o640);
 });
 
-test("--dry-run shows it and writes nothing; without --yes nobody is asked and nothing written", async () => {
+test("--dry-run shows it and writes nothing; without --yes and a terminal nothing is asked or written", async () => {
   const dry = await setup("--dry-run", "--json");
   expect([dry.code, dry.err]).toEqual([0, expect.stringMatching(/^\+ .*"tollgate": \{/m)]);
   expect(JSON.parse(dry.out)).toMatchObject({ file, written: false });
@@ -172,7 +172,7 @@ test("another file and another variable; a link to the file stays one", async ()
   expect(read(file)).toEqual(read(real));
 });
 
-test("without a key, or with one that is none, it says what to do", async () => {
+test("without a key, or with an invalid one, it says what to do", async () => {
   const missing = await setup("--yes", "--key-env", "NOT_SET_ANYWHERE");
   expect([missing.code, missing.err]).toEqual([
     1,
@@ -185,7 +185,7 @@ test("without a key, or with one that is none, it says what to do", async () => 
   expect(existsSync(file)).toBe(false);
 });
 
-test("what a model reads beside text is told: images, PDFs, or neither", async () => {
+test("it writes what a model reads besides text: images, PDFs, or neither", async () => {
   expect((await gateway.publish(READER)).status).toBeLessThan(300);
   expect((await setup("--yes")).code).toBe(0);
   const models = read().provider["tollgate"]?.models ?? {};
@@ -194,7 +194,7 @@ test("what a model reads beside text is told: images, PDFs, or neither", async (
   expect(models["plain-1"]).not.toHaveProperty("modalities");
 });
 
-/** `setup` for an agent whose configuration names one model; its file is in a home of its own. */
+/** `setup` for an agent whose configuration names one model, with its file in a separate home. */
 const setupOther = (agent: string, ...args: string[]): Promise<Ran> =>
   terminal.run(["setup", agent, "--url", `${gateway.url}/v1`, ...args], {
     TOLLGATE_KEY: customer.secret,
@@ -257,7 +257,7 @@ interface Settings {
   env: Record<string, string>;
 }
 
-test("claude-code gets settings of its own: address without /v1, a helper in place of the key, the model's bounds", async () => {
+test("claude-code gets settings of its own: address without /v1, a helper instead of the key, the model's limits", async () => {
   const ran = await setupOther("claude-code", "--yes");
   expect([ran.code, ran.out]).toEqual([0, expect.stringContaining(`claude --settings ${settings}`)]);
   const { apiKeyHelper, env } = JSON.parse(readFileSync(settings, "utf8")) as Settings;
@@ -276,7 +276,7 @@ test("claude-code gets settings of its own: address without /v1, a helper in pla
   expect(ran.err).not.toContain(customer.secret);
 });
 
-test("claude-code's own settings keep what is in them; a key that would go before the gateway's is refused", async () => {
+test("claude-code's own settings keep their content; a key that would override the gateway's is refused", async () => {
   const named = join(folder, "settings.json");
   const env = { ANTHROPIC_DEFAULT_HAIKU_MODEL: "base-preview-v2", DISABLE_TELEMETRY: "1" };
   writeFileSync(named, JSON.stringify({ model: "opus", env }));

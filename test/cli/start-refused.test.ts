@@ -1,4 +1,4 @@
-// A start that cannot be: it ends at once with exit code 1 and says why and what to do, whoever holds what it needs.
+// A start that cannot succeed ends at once with exit code 1 and says why and what to do, whoever holds what it needs.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { testPostgres } from "../support/postgres.ts";
 import { serveProcess } from "../support/served.ts";
 import { PROGRAM } from "../support/program.ts";
 
-/** Another user, who may do nothing special. */
+/** Another user without privileges. */
 const NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 const asRoot = process.getuid?.() === 0 && Bun.which("setpriv") !== null;
 const mayMount =
@@ -42,7 +42,7 @@ async function refused(
 ): Promise<{ stderr: string; stdout: string }> {
   const { code, signal, stderr, stdout } = await serveProcess({ folder, args, ...more }).ended;
   expect({ code, signal, stderr }).toEqual({ code: 1, signal: null, stderr });
-  expect(stderr).not.toMatch(/\n\s+at |"level":50/); // no stack, and nothing runs on
+  expect(stderr).not.toMatch(/\n\s+at |"level":50/); // no stack trace, and nothing keeps running
   return { stderr, stdout };
 }
 
@@ -51,7 +51,7 @@ describe("a port that is taken", () => {
   const wayOut = (): string => `--port ${Number(port) + 1} or PORT=${Number(port) + 1}`;
 
   test(
-    "names its owner and the way out; the next start still shows the demo key",
+    "names its owner and the remedy; the next start still shows the demo key",
     async () => {
       const { stderr } = await refused(["--port", port, "--data-dir", join(folder, "a")]);
       expect(stderr).toContain(`Port ${port} of 127.0.0.1 ${owner()}`);
@@ -76,7 +76,7 @@ describe("a port that is taken", () => {
     expect(stderr).toContain(`Port ${port} of 0.0.0.0 ${owner()}`);
   });
 
-  test.skipIf(!asRoot)("by somebody whom this user may not see: how to find him", async () => {
+  test.skipIf(!asRoot)("by a process that this user may not see: how to find it", async () => {
     const { stderr } = await refused(["--port", port, "--data-dir", join(folder, "c")], { through: NOBODY });
     expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use by a process that this user may not see.`);
     expect(stderr).toContain(`sport = :${port}`);
@@ -116,14 +116,14 @@ describe("a port that is taken", () => {
   });
 });
 
-describe("an address that cannot be had", () => {
+describe("an address that is not available", () => {
   test("one of another machine", async () => {
     const { stderr } = await refused(["--host", "192.0.2.1", "--port", "0", "--data-dir", join(folder, "e")]);
     expect(stderr).toContain("192.0.2.1 is not an address of this machine.");
     expect(stderr).toContain("--host 127.0.0.1");
   });
 
-  test("a name that nobody knows", async () => {
+  test("an unknown name", async () => {
     const { stderr } = await refused([
       "--host",
       "none.invalid",
@@ -136,7 +136,7 @@ describe("an address that cannot be had", () => {
     expect(stderr).toContain("--host 127.0.0.1");
   });
 
-  test.skipIf(!asRoot || !lowPortsAreClosed)("a port below 1024 without the right to it", async () => {
+  test.skipIf(!asRoot || !lowPortsAreClosed)("a port below 1024 without the privilege", async () => {
     const { stderr } = await refused(["--port", "81", "--data-dir", join(folder, "g")], { through: NOBODY });
     expect(stderr).toContain("Port 81 is below 1024, and this user may not open it.");
     expect(stderr).toContain("--port 8080");
@@ -158,13 +158,13 @@ describe("trusted keys", () => {
   };
   const named = async (kid: string): Promise<object> => ({ ...(await generateReleaseKey()).publicJwk, kid });
 
-  test("two keys of one name: releases of the first were refused as forged, as if nobody trusted it", async () => {
+  test("two keys of one name: releases of the first would be refused as forged, as if nobody trusted it", async () => {
     expect(await start(await named("prod"), await named("prod"))).toContain(
       'Two different keys are named "prod"',
     );
   });
 
-  test("a file that holds no key is named", async () => {
+  test("a file without a key is named", async () => {
     const broken = { ...(await generateReleaseKey()).publicJwk, x: "AAAA" };
     for (const odd of [broken, { kty: "RSA" }])
       expect(await start(await named("good"), odd)).toMatch(/key-1\.jwk: This is not a public Ed25519 key/);
@@ -172,7 +172,7 @@ describe("trusted keys", () => {
 });
 
 describe("a data directory that cannot be written", () => {
-  test("a file is in its place, or on the way to it", async () => {
+  test("a file is in its place, or in its path", async () => {
     const file = join(folder, "file");
     writeFileSync(file, "");
     for (const place of [file, join(file, "data")]) {

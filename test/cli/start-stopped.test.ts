@@ -1,5 +1,5 @@
-// SIGTERM and SIGINT while `serve` starts: obeyed at every stage of it, whatever it waits for, with exit code 0; and the
-// next start finds nothing amiss.
+// SIGTERM and SIGINT while `serve` starts: obeyed at every stage, whatever it waits for, with exit code 0; and the
+// next start finds nothing wrong.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -12,7 +12,10 @@ import { type Served, serveProcess } from "../support/served.ts";
 import { waitFor } from "../support/wait.ts";
 
 const PATIENCE_MS = 90_000;
-/** Less than what any of the waits would take that are interrupted here (a lost database's answer: 7 s); for a slow machine it is long. */
+/**
+ * Less than any of the waits interrupted here would take (a lost database's answer: 7 s), and long even for a slow
+ * machine.
+ */
 const OBEYS_WITHIN_MS = 6_000;
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
@@ -21,7 +24,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** An installation that is started over and over. */
+/** An installation that is started again and again. */
 interface Installation {
   folder: string;
   databaseUrl?: string;
@@ -48,7 +51,7 @@ async function obeys(gateway: Served, signal: (typeof SIGNALS)[number]): Promise
   expect(performance.now() - sentMs).toBeLessThan(OBEYS_WITHIN_MS);
 }
 
-/** A start that runs through, and ends well. */
+/** A start that completes, and ends normally. */
 async function startsAndEnds(installation: Installation): Promise<void> {
   const operator = join(installation.folder, "data/operator.json");
   rmSync(operator, { force: true });
@@ -66,7 +69,7 @@ describe("with the embedded store", () => {
       await Bun.sleep(afterMs);
       gateway.child.kill("SIGTERM");
       const { code, signal, stderr } = await gateway.ended;
-      // Before its first line of code it is the kernel that ends it.
+      // Before its first line of code the kernel ends it.
       expect([0, null]).toContain(code);
       expect(signal).toBe(code === 0 ? null : "SIGTERM");
       expect(stderr).toBe("");
@@ -102,7 +105,7 @@ describe("with PostgreSQL", () => {
     await server.stop();
   });
 
-  // Each on a database of its own: they mostly wait, and wait together.
+  // Each on a database of its own, concurrently, because they mostly wait.
   test.concurrent.each(Object.entries(MOMENTS).map(([moment, word], index) => ({ moment, word, index })))(
     "while it waits for $moment",
     async ({ word, index }) => {
@@ -123,7 +126,7 @@ describe("with PostgreSQL", () => {
   );
 
   test.concurrent(
-    "while it waits for a database that takes the connection and says nothing",
+    "while it waits for a database that accepts the connection and says nothing",
     async () => {
       const url = new URL((await server.database()).url);
       const address = silent.address();

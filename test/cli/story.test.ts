@@ -1,4 +1,4 @@
-// An operator's day on the command line, against a gateway that the same command line started: every command of
+// An operator's day on the command line, against a gateway started by the same command line: every command of
 // docs/cli.md, its JSON, its exit code (interfaces.md §2).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
@@ -36,7 +36,7 @@ const serve = (...flags: string[]): Bun.Subprocess<"ignore", "pipe", "inherit"> 
     stderr: "inherit",
   });
 
-/** Reads what a start prints, up to the last line of the banner. */
+/** Reads a start's output, up to the last line of the banner. */
 async function bannerOf(process: typeof gateway): Promise<string> {
   let text = "";
   for await (const bytes of process.stdout) {
@@ -167,7 +167,7 @@ test("keys are listed without their secrets, limited and revoked", async () => {
   expect((await chat(other.secret)).status).toBe(401);
 });
 
-test("a key that somebody else changed is not changed by who names what it was", async () => {
+test("a key changed by another person is not changed by a command that names the old version", async () => {
   const limit = (usd: string, version: string) =>
     run("keys", "limit", key.id, "--usd", usd, "--if-version", version, "--json");
   const { version: seen } = await json<{ version: string }>("keys", "limit", key.id, "--usd", "3");
@@ -178,7 +178,7 @@ test("a key that somebody else changed is not changed by who names what it was",
   expect(JSON.parse((await limit("none", version)).out)).toMatchObject({ name: "nightly", limit_usd: null });
 });
 
-test("limits are set, listed and lifted; what none can be is said in words", async () => {
+test("limits are set, listed and removed; impossible ones are explained", async () => {
   const set = (...args: string[]) => run("limits", "set", ...args);
   const wrong: [string[], string, 1 | 2][] = [
     [["--org", org, "--concurrent", "-5"], "--concurrent -5 is no whole number from 1 to 1000000", 2],
@@ -235,7 +235,7 @@ test("a month's statement: JSON, CSV, and a PDF in a file", async () => {
   expect([both.code, both.err]).toEqual([2, expect.stringContaining("exclude each other")]);
 });
 
-/** The management key of somebody else: the first account of the dashboard. */
+/** The management key of another person: the first account of the dashboard. */
 async function secondPerson(): Promise<string> {
   const ada = new Browser(url);
   const token = /#token=(\S+)/.exec(banner)?.[1];
@@ -276,7 +276,7 @@ test("a research entitlement from request to revocation, by two persons", async 
   expect((await chat(researcher.secret, "base-research-1")).status).toBe(403);
   const { data } = await json<{ data: { requested_by: string }[] }>("entitlement", "list", "--org", org);
   expect(data).toHaveLength(1);
-  // Who may not decide it is named where the refusal says so.
+  // The refusal names the person who may not decide.
   const listed = (await run("entitlement", "list", "--org", org)).out;
   expect(listed).toMatch(/^ID .* ASKED BY .*EXPIRES/);
   expect(listed).toContain(data[0]?.requested_by ?? "nobody");
@@ -294,7 +294,7 @@ test("routes are listed, disabled and enabled", async () => {
   expect((await json<{ data: object[] }>("release", "list")).data).toHaveLength(4);
 });
 
-test("keygen, sign and verify a release; a stranger's signature is refused", async () => {
+test("keygen, sign and verify a release; another signer's signature is refused", async () => {
   const manifest = join(folder, "release.yaml");
   writeFileSync(
     manifest,
@@ -352,7 +352,7 @@ pricing: { currency: USD, input_per_million: "1", output_per_million: "1", reque
   expect(published.err + published.out).toContain("trusted");
 });
 
-test("the ledger is audited while the gateway runs, and the doctor is content", async () => {
+test("the ledger is audited while the gateway runs, and the doctor finds nothing", async () => {
   expect(await json("ledger", "audit")).toMatchObject({ ok: true, violations: [] });
   const doctor = await run("doctor");
   expect(doctor.code).toBe(0);
@@ -413,7 +413,7 @@ test("a second gateway on the same store is refused with the pid of the first", 
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
 
-test("a configuration that cannot be used stops the start with file, line and path", async () => {
+test("an unusable configuration stops the start with file, line and path", async () => {
   const settings = join(folder, "bad.yaml");
   writeFileSync(settings, "listen: { port: 70000 }\nlimitz: {}\n");
   const ran = await run("serve", "--config", settings);

@@ -1,12 +1,11 @@
-// Members, invitations, alerts and credits at the command line, against a running gateway: what is printed for people, the one
-// document of `--json`, pages, CSV, and what to do next where something is refused.
+// Members, invitations, alert rules and credits on the command line, against a running gateway: the text for people, the
+// one document of `--json`, pages, CSV, and the next step after a refusal.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PEOPLE_FILE } from "../../src/domain/data-files.ts";
-import { startReceiver } from "../alerts/receiver.ts";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
@@ -20,7 +19,7 @@ let org: string;
 let environment: Record<string, string | undefined>;
 
 beforeAll(async () => {
-  gateway = await startGateway({ configure: (config) => (config.alerts.privateTargets = true) });
+  gateway = await startGateway();
   root = await firstOperator(gateway);
   org = (await root.app("POST /operator/organizations", {}, { name: "Acme" })).id;
   await newMember(root, gateway, { org, role: "owner", email: "ada@example.com", name: "Ada" });
@@ -40,14 +39,14 @@ async function said(...args: string[]): Promise<string> {
 }
 const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
 
-test("invitations come in pages, newest first, each once; one behind a thousand others is sent again", async () => {
+test("invitations come in pages, newest first, each once; one behind a thousand others is resent", async () => {
   const lab = (await root.app("POST /operator/organizations", {}, { name: "Lab" })).id;
   const people = new Database(join(gateway.dataDir, PEOPLE_FILE));
   const insert = people.prepare(
     `INSERT INTO invitation (id, digest, "organizationId", email, role, "invitedBy", "createdAt", "expiresAt", state)
      VALUES (?1, ?1, ?2, ?1 || '@example.com', 'viewer', 'usr_1', ?3, 1, 'open')`,
   );
-  // Of three within a millisecond, over days: none is open any more.
+  // Three within a millisecond, over days: none is open any more.
   people.transaction(() => {
     for (let n = 0; n < 1050; n += 1)
       insert.run(`inv_${String(n).padStart(4, "0")}`, lab, Math.floor(n / 3) + 1);
@@ -71,7 +70,7 @@ test("invitations come in pages, newest first, each once; one behind a thousand 
   );
 });
 
-test("somebody is invited, invited again, comes, gets another role by address and is removed", async () => {
+test("a person is invited, invited again, joins, gets another role by address and is removed", async () => {
   const at = ["--org", org];
   const sent = await said("invitations", "send", "bea@example.com", ...at, "--role", "viewer");
   expect(sent).toContain("invites bea@example.com as viewer, until ");
@@ -107,7 +106,7 @@ test("an invitation is withdrawn", async () => {
   );
 });
 
-test("what is refused says what to do next", async () => {
+test("a refusal says what to do next", async () => {
   const refused = async (...args: string[]) => {
     const ran = await run(...args);
     expect([ran.code, ran.out]).toEqual([1, ""]);
@@ -126,18 +125,15 @@ test("what is refused says what to do next", async () => {
     "./tollgate invitations list --org ORG",
   );
   const king = await run("invitations", "send", "x@example.com", "--org", org, "--role", "king");
-  expect([king.code, king.err]).toEqual([2, expect.stringContaining("--role")]); // known to be none without asking
+  expect([king.code, king.err]).toEqual([2, expect.stringContaining("--role")]); // known to be wrong without a call
   expect(await refused("members", "list", "--org", "org_nobody")).toContain("./tollgate org list");
   expect(await refused("alerts", "remove", "alr_x", "--org", org)).toContain(
     "./tollgate alerts list --org ORG",
   );
-  expect(await refused("channels", "test", "chn_x", "--org", org)).toContain(
-    "./tollgate channels list --org ORG",
-  );
   expect(await refused("alerts", "add", "--org", org, "--kind", "balance_below")).toContain("Correct --usd");
 });
 
-test("an organization is named by its name; of several of one name, each is told with its id and nothing is done", async () => {
+test("an organization is named by its name; if several share it, all are listed with their ids and nothing is done", async () => {
   await root.app("POST /operator/organizations", {}, { name: "Basalt Labs" });
   const list = async () => (await json("members", "list", "--org", "basalt labs")).data;
   expect(await list()).toEqual([]);
@@ -155,23 +151,10 @@ test("an organization is named by its name; of several of one name, each is told
   expect(data.map(({ available_usd }) => Number(available_usd))).toEqual(data.map(() => 0));
 });
 
-test("a rule is added with a channel, changed in part, and removed; a test tells whether it arrived", async () => {
+test("a rule is added with a channel, changed in part, and removed", async () => {
   const at = ["--org", org];
-  const added = await said(
-    "channels",
-    "add",
-    ...at,
-    "--name",
-    "Pager",
-    "--webhook",
-    "https://hooks.example.com/x",
-  );
-  expect(added).toContain("whsec_");
-  expect(added).toContain("Keep the secret now: it is not shown again.");
-  const channel = /chn_\w+/.exec(added)?.[0] ?? "";
-  expect(await said("channels", "list", ...at)).toMatch(
-    new RegExp(`${channel} +webhook +Pager +https://hooks`),
-  );
+  const made = ["--name", "Pager", "--webhook", "https://hooks.example.com/x"];
+  const { id: channel } = await json("channels", "add", ...at, ...made);
   const terms = ["--kind", "balance_below", "--usd", "5.00", "--channels", channel];
   const { id } = await json("alerts", "add", ...at, ...terms);
   expect(await said("alerts", "change", id, ...at, "--usd", "7")).toMatch(
@@ -180,55 +163,12 @@ test("a rule is added with a channel, changed in part, and removed; a test tells
   expect(await said("alerts", "change", id, ...at, "--off")).toMatch(/\$7.00 .* off/);
   const stale = await run("alerts", "change", id, ...at, "--on", "--if-version", "long-ago");
   expect([stale.code, stale.err.includes("alerts list, --org ORG --json")]).toEqual([1, true]);
-  expect(await said("channels", "test", "dashboard", ...at)).toMatch(/dashboard +test +delivered/);
-  expect(await said("alerts", "deliveries", ...at)).toMatch(/dashboard +test +delivered/);
   await said("channels", "remove", channel, ...at);
   expect(await said("alerts", "change", id, ...at, "--on")).toMatch(/dashboard +watching/);
   expect(await said("alerts", "remove", id, ...at)).toBe(`${id} is removed.\n`);
-  const both = await run("channels", "add", ...at, "--name", "x");
-  expect([both.code, both.err]).toEqual([
-    2,
-    expect.stringContaining("Give --webhook URL or --mail ADDRESS."),
-  ]);
 });
 
-test.each([
-  [204, 0, "delivered", "It arrived: its receiver answered 204."],
-  [410, 1, "failed", "It did not arrive, and is not tried again: It answered 410."],
-  [500, 1, "waiting", "It did not arrive: It answered 500. It is tried again at "],
-] as const)(
-  "a test of a webhook that answers %d waits for it, ends with %d and says why",
-  async (status, code, state, words) => {
-    const receiver = startReceiver();
-    receiver.answers = status;
-    const made = ["--org", org, "--name", `Answers ${status}`, "--webhook", receiver.url];
-    const { id } = await json("channels", "add", ...made);
-    const tested = await run("channels", "test", id, "--org", org);
-    expect([tested.code, tested.err]).toEqual([code, ""]);
-    expect(tested.out).toMatch(new RegExp(`${id} +test +${state} +1 `));
-    expect(tested.out).toContain(words);
-    expect(receiver.arrived).toHaveLength(1);
-    await said("channels", "remove", id, "--org", org, "--yes");
-    await receiver.stop();
-  },
-);
-
-test("a test of a webhook that hangs says that nobody answered; with --json it is the delivery as it is then", async () => {
-  const hanging = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Promise<Response>(() => {}) });
-  const made = ["--org", org, "--name", "Hangs", "--webhook", hanging.url.href];
-  const { id } = await json("channels", "add", ...made);
-  const tested = await run("channels", "test", id, "--org", org, "--json");
-  expect(tested.code).toBe(1);
-  expect(JSON.parse(tested.out)).toMatchObject({
-    channel: id,
-    state: "waiting",
-    tries: 1,
-    reason: "No answer within 10 seconds.",
-  });
-  await hanging.stop(true);
-});
-
-test("credits that came are listed page by page, as JSON and as CSV to the end", async () => {
+test("received credits are listed page by page, and as JSON and CSV to the end", async () => {
   const other = (await root.app("POST /operator/organizations", {}, { name: "=HYPERLINK" })).id;
   for (let n = 1; n <= 3; n++)
     await said(

@@ -1,4 +1,4 @@
-// Commands that go on: `request tail`, `--watch`; and what the shell completes, against a gateway of the command line.
+// Commands that keep running: `request tail`, `--watch`; and shell completion, against a gateway of the command line.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ProcessGateway } from "../support/process-gateway.ts";
@@ -25,7 +25,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
   return { out, err, code };
 }
 
-/** What a command prints until it has said `word` so many times; then it is ended. */
+/** A command's output until it contains `word` so many times; then it is ended. */
 async function until(child: ReturnType<typeof start>, word: string, times: number): Promise<string> {
   let text = "";
   for await (const bytes of child.stdout) {
@@ -63,7 +63,7 @@ test("request list: answers and refusals, newest first, page by page, by state",
 test("request tail prints each request that ends, once; it is no JSON document", async () => {
   const tail = start("request", "tail", "--org", customer.organizationId, "--status", "settled");
   const told = until(tail, "settled", 4);
-  await Bun.sleep(1500); // the two of before are shown
+  await Bun.sleep(1500); // the two earlier ones are shown
   await Promise.all([ask("three"), ask("four")]);
   const lines = (await told).trim().split("\n");
   expect(lines.length).toBe(4);
@@ -72,7 +72,7 @@ test("request tail prints each request that ends, once; it is no JSON document",
   expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("exclude each other") });
 }, 120_000);
 
-test("--watch shows a list again and again, and sees what changes", async () => {
+test("--watch shows a list again and again, and picks up changes", async () => {
   const watch = until(start("usage", "--org", customer.organizationId, "--watch", "0.2"), "REQUESTS", 4);
   expect((await watch).match(/^total +4 /gm)?.length).toBeGreaterThanOrEqual(3);
   const routes = until(start("route", "list", "--watch", "0.1"), "disabled", 1);

@@ -1,4 +1,4 @@
-// The AI SDK with its OpenAI-compatible provider, unmodified (wire.md §7).
+// The unmodified AI SDK with its OpenAI-compatible provider (wire.md §7).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { APICallError, generateText, jsonSchema, RetryError, stepCountIs, streamText, tool } from "ai";
@@ -20,7 +20,7 @@ afterAll(async () => {
 const provider = (apiKey = customer.secret): ReturnType<typeof createOpenAICompatible> =>
   createOpenAICompatible({ name: "tollgate", baseURL: gateway.baseUrl, apiKey, includeUsage: true });
 
-test("generateText gives text, reasoning and usage", async () => {
+test("generateText returns text, reasoning and usage", async () => {
   const result = await generateText({ model: provider()("base-preview-v1"), prompt: "Say hello" });
   expect(result.text).toMatch(/\w+/);
   expect(result.reasoningText).toMatch(/\w+/);
@@ -30,7 +30,7 @@ test("generateText gives text, reasoning and usage", async () => {
   expect(result.usage.outputTokens).toBe(call?.completion_tokens ?? -1);
 });
 
-test("streamText streams text and reasoning, and knows the usage at the end", async () => {
+test("streamText streams text and reasoning, and has the usage at the end", async () => {
   const result = streamText({ model: provider()("base-preview-v1"), prompt: "Say hello" });
   let text = "";
   for await (const delta of result.textStream) text += delta;
@@ -40,7 +40,7 @@ test("streamText streams text and reasoning, and knows the usage at the end", as
   expect(await result.finishReason).toBe("stop");
 });
 
-test("a PDF goes along as the SDK writes it, and is read by its pages", async () => {
+test("a PDF is sent as the SDK writes it, and counted by its pages", async () => {
   expect((await gateway.publish(READER)).status).toBeLessThan(300);
   const result = await generateText({
     model: provider()("reader-1"),
@@ -89,7 +89,7 @@ test("a tool loop runs over several steps, whole and streamed", async () => {
   }
 });
 
-test("a refusal of money is an error with status and body, sent once", async () => {
+test("a refusal for lack of money is an error with status and body, sent once", async () => {
   const poor = await gateway.customer({ usd: "0" });
   const before = gateway.simulator.bill().length;
   const error = await generateText({ model: provider(poor.secret)("plain-1"), prompt: "Hi" }).catch(

@@ -1,5 +1,6 @@
-// Citations of a stream, as real clients put them together (wire.md §3.1): all of a choice in one delta before its finish,
-// in OpenAI's shape. Not billed, and part of a replay like everything else that was sent.
+// Citations of a stream, as real clients assemble them (wire.md §3.1): all of a choice's citations in one delta
+// before its finish, in OpenAI's shape. They are not billed, and are part of a replay like everything else that was
+// sent.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { ChatOpenAI } from "@langchain/openai";
@@ -64,7 +65,7 @@ const ALL = [cited(0), cited(6), cited(8)];
 const indexed = ALL.map((annotation, index) => ({ index, ...annotation }));
 const ask = { model: "odd-1", messages: [{ role: "user" as const, content: "Hi" }] };
 
-/** The lists of annotations that reached the client, with the place of their chunk. */
+/** The lists of annotations that reached the client, with the index of their chunk. */
 function annotationsIn(raw: string): { at: number; index: number; annotations: unknown }[] {
   return readEvents(raw).chunks.flatMap(({ choices }, at) =>
     choices.flatMap(({ index, delta }) =>
@@ -91,7 +92,7 @@ test.each([
   expect(told).toEqual([indexed]);
 });
 
-test("an answer with citations goes back as a message of the next turn", async () => {
+test("an answer with citations can be sent back as a message of the next turn", async () => {
   said = SAID;
   const client = new OpenAI7({ baseURL: gateway.baseUrl, apiKey: customer.secret, maxRetries: 0 });
   const final = await client.chat.completions.stream(ask).finalChatCompletion();
@@ -129,7 +130,7 @@ test("the AI SDK and LangChain read the text as before", async () => {
   expect(text).toBe("Hello world");
 });
 
-test("a whole body has the same citations, as OpenAI writes them", async () => {
+test("a whole body has the same citations, in OpenAI's shape", async () => {
   const message = {
     role: "assistant",
     content: "Hello world",
@@ -169,14 +170,14 @@ test("they cost nothing: the charge is that of the same text without them", asyn
   expect(chunks.at(-1)?.gateway?.cost).toMatchObject({ evidence: "delivered_tokens", output_tokens: words });
 });
 
-test("a stream of nothing but citations that breaks has delivered nothing, and costs nothing", async () => {
+test("a broken stream with nothing but citations has delivered nothing, and costs nothing", async () => {
   said = [chunk({ annotations: ALL }), { error: { code: 500, message: "x" } }];
   const before = await gateway.balance(customer);
   expect((await gateway.chat(customer, { ...ask, stream: true })).status).toBe(502);
   expect(await gateway.balance(customer)).toEqual(before);
 });
 
-test("a replay has them in the very same bytes, also from an event before them", async () => {
+test("a replay has them in the same bytes, also from an event before them", async () => {
   said = SAID;
   const headers = { "idempotency-key": crypto.randomUUID() };
   const first = await gateway.chat(customer, { ...ask, stream: true }, headers);
@@ -192,7 +193,7 @@ test("a replay has them in the very same bytes, also from an event before them",
   expect(annotationsIn(rest.text).map(({ at, annotations }) => [at, annotations])).toEqual([[0, indexed]]);
 });
 
-test("however many a provider sends, the stream and its replay hold a bounded list, on one line", async () => {
+test("however many a provider sends, the stream and its replay have a limited list, on one line", async () => {
   const many = Array.from({ length: 2000 }, (_, n) =>
     cited(n, `https://example.com/\u2028${"a".repeat(400)}`),
   );

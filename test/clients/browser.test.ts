@@ -1,5 +1,5 @@
-// SDKs inside a page of another origin: a browser asks first for each header that they set, `user-agent` included (Firefox, Safari), and
-// one name that is not allowed fails the call before it leaves (wire.md §6).
+// SDKs on a page of another origin: a browser first asks permission for each header that they set, `user-agent`
+// included (Firefox, Safari), and one disallowed name fails the call before it is sent (wire.md §6).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -10,7 +10,7 @@ import OpenAI6 from "openai-6";
 import type { Customer, TestGateway } from "../support/gateway.ts";
 import { PAGE, preflight, startForPage } from "../support/page.ts";
 
-/** What a browser never asks for. */
+/** What a browser never asks permission for. */
 const SAFE = new Set(["accept", "accept-language", "content-language"]);
 
 let gateway: TestGateway;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** As a browser does it: asks, and sends only what was allowed. */
+/** Like a browser: sends a preflight, and then only what was allowed. */
 const fetchInPage: typeof fetch = Object.assign(
   async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = input instanceof Request ? new Request(input, init) : new Request(String(input), init);

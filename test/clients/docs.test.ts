@@ -1,4 +1,4 @@
-// The TypeScript examples of README.md and docs/clients.md run as they stand, against a real gateway.
+// The TypeScript examples of README.md and docs/clients.md run unchanged against a real gateway.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const examples = ["README.md", "docs/clients.md"].flatMap((file) =>
   })),
 );
 
-test("there are examples of three SDKs in both", () => {
+test("both have examples of three SDKs", () => {
   expect(examples).toHaveLength(6);
 });
 

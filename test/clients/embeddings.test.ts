@@ -1,4 +1,4 @@
-// Vectors through LangChain and the AI SDK, unmodified; OpenAI's SDK is in test/api/embeddings.test.ts.
+// Embeddings through the unmodified LangChain and AI SDK; OpenAI's SDK is in test/api/embeddings.test.ts.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { OpenAIEmbeddings } from "@langchain/openai";
@@ -20,7 +20,7 @@ afterAll(async () => {
 const TEXTS = ["Once upon a time", "there was a river"];
 const billed = (): number => gateway.simulator.bill().at(-1)?.prompt_tokens ?? -1;
 
-test("LangChain and the AI SDK get the same vectors, one for each text, and the latter the usage that was billed", async () => {
+test("LangChain and the AI SDK get the same vectors, one for each text, and the latter also the billed usage", async () => {
   const langchain = new OpenAIEmbeddings({
     model: VECTORS.model,
     apiKey: customer.secret,

@@ -1,4 +1,4 @@
-// LangChain's OpenAI chat model, unmodified (wire.md §7).
+// LangChain's unmodified OpenAI chat model (wire.md §7).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
@@ -79,7 +79,7 @@ test.each([
   expect(gateway.simulator.bill()).toHaveLength(before);
 });
 
-test("an Idempotency-Key goes along in the call's options, and the second call is free", async () => {
+test("an Idempotency-Key can be passed in the call's options, and the second call is free", async () => {
   const options = { options: { headers: { "Idempotency-Key": crypto.randomUUID() } } };
   const first = await chat().invoke("Hi", options);
   const before = gateway.simulator.bill().length;

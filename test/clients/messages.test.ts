@@ -1,4 +1,4 @@
-// The AI SDK with Anthropic's provider, unmodified, on the Messages API. Anthropic's own SDK and Claude Code are in
+// The unmodified AI SDK with Anthropic's provider, on the Messages API. Anthropic's own SDK and Claude Code are in
 // test/agents/.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
@@ -23,7 +23,7 @@ const provider = (apiKey = customer.secret): ReturnType<typeof createAnthropic> 
   createAnthropic({ baseURL: gateway.baseUrl, apiKey });
 const lastCall = () => gateway.simulator.bill().at(-1);
 
-test("generateText gives text and the usage of the call", async () => {
+test("generateText returns text and the usage of the call", async () => {
   const result = await generateText({ model: provider()(MODEL), prompt: "Say hello" });
   expect(result.text).toMatch(/\w+/);
   expect(result.finishReason).toBe("stop");
@@ -33,7 +33,7 @@ test("generateText gives text and the usage of the call", async () => {
 
 const SHAPES = ON_EVERY_SHAPE.map(({ model }) => model);
 
-test.each(SHAPES)("%s: a loop over tools runs over several steps, whole and streamed", async (model) => {
+test.each(SHAPES)("%s: a tool loop runs over several steps, whole and streamed", async (model) => {
   for (const streamed of [false, true]) {
     const asked: string[] = [];
     const get_weather = tool({
@@ -60,7 +60,7 @@ test.each(SHAPES)("%s: a loop over tools runs over several steps, whole and stre
   }
 });
 
-test("a refusal of money is an error with status and body, sent once", async () => {
+test("a refusal for lack of money is an error with status and body, sent once", async () => {
   const poor = await gateway.customer({ usd: "0" });
   const before = gateway.simulator.bill().length;
   const error = await generateText({ model: provider(poor.secret)("plain-1"), prompt: "Hi" }).catch(

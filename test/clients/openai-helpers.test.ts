@@ -1,5 +1,5 @@
-// What people call of the official OpenAI SDK beyond one completion, unmodified, on routes of every shape: helpers that parse, run
-// tools, hand streams on, give up and try again.
+// The official OpenAI SDK, unmodified, beyond one completion, on routes of every shape: helpers that parse, run
+// tools, pass streams on, give up and retry.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { zodFunction, zodResponseFormat, zodResponsesFunction, zodTextFormat } from "openai/helpers/zod";
@@ -26,7 +26,7 @@ const messages = [{ role: "user" as const, content: "Say hello" }];
 const asks = [{ role: "user" as const, content: "Use get_weather" }];
 const calls = (): number => gateway.simulator.bill().length;
 
-/** As its types allow it, every field that may be null is. */
+/** As its types allow it: every nullable field is null. */
 const Place = z.object({ city: z.string(), people: z.number().nullable() });
 const City = z.object({ city: z.string() });
 
@@ -57,7 +57,7 @@ describe.each(ON_EVERY_SHAPE.map(({ model }) => model))("%s", (model) => {
     });
   });
 
-  test("a prompt of responses is counted for nothing, and never below what is billed for it", async () => {
+  test("a prompt of responses is counted for free, and never below what is billed for it", async () => {
     const asked = {
       model,
       input: [{ role: "user" as const, content: "How many tokens is this?" }],
@@ -72,7 +72,7 @@ describe.each(ON_EVERY_SHAPE.map(({ model }) => model))("%s", (model) => {
     expect(counted.input_tokens).toBeLessThan(300);
   });
 
-  test("runTools streams, sums usage up, and goes on where a tool's arguments cannot be read", async () => {
+  test("runTools streams, adds usage up, and continues when a tool's arguments cannot be parsed", async () => {
     const get_weather = zodFunction({ name: "get_weather", parameters: City, function: () => "Rain" });
     const before = calls();
     const runner = client().chat.completions.runTools({
@@ -105,7 +105,7 @@ describe.each(ON_EVERY_SHAPE.map(({ model }) => model))("%s", (model) => {
     expect(told.messages.map(({ role }) => role)).toContain("tool");
   });
 
-  test("a stream is split, handed on and read raw", async () => {
+  test("a stream is split, passed on and read raw", async () => {
     const [left, right] = (await client().chat.completions.create({ model, messages, stream: true })).tee();
     const counts = [0, 0];
     for await (const _chunk of left) counts[0] = (counts[0] ?? 0) + 1;
@@ -120,7 +120,7 @@ describe.each(ON_EVERY_SHAPE.map(({ model }) => model))("%s", (model) => {
   });
 });
 
-test("vectors are unpacked from base64, which the client asks for by itself", async () => {
+test("vectors are decoded from base64, which the client requests by itself", async () => {
   const { data } = await client().embeddings.create({ model: VECTORS.model, input: ["one", "two"] });
   const plain = await client().embeddings.create({
     model: VECTORS.model,
@@ -133,7 +133,7 @@ test("vectors are unpacked from base64, which the client asks for by itself", as
       expect(value).toBeCloseTo(plain.data[at]?.embedding[place] ?? Number.NaN, 6);
 });
 
-test("a client that is out of patience tries again as often as it was told, and each try is settled", async () => {
+test("a client that times out retries as often as configured, and each attempt is settled", async () => {
   gateway.simulator.behave({ behaviour: { tokens_per_second: 2, completion_tokens: 40 }, calls: 2 });
   const before = calls();
   const asked = client({ timeout: 300, maxRetries: 1 }).chat.completions.create({
@@ -145,7 +145,7 @@ test("a client that is out of patience tries again as often as it was told, and 
   expect(calls() - before).toBe(2);
 });
 
-test("an aborted helper says so, on chat and on responses", async () => {
+test("an aborted helper reports it, on chat and on responses", async () => {
   for (const begin of [
     () => client().chat.completions.stream({ model: PLAIN.model, messages }),
     () => client().responses.stream({ model: PLAIN.model, input: "Say hello" }),

@@ -1,5 +1,5 @@
-// The official OpenAI SDK on POST /v1/responses, unmodified: whole and streamed, a tool loop each, on routes of every shape, and a
-// conversation that changes its route half-way.
+// The unmodified official OpenAI SDK on POST /v1/responses: whole and streamed, a tool loop each, on routes of every
+// shape, and a conversation that changes its route half-way.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import type { ResponseInputItem } from "openai/resources/responses/responses";
@@ -14,7 +14,7 @@ import { onProvider, PREVIEW_V1 } from "../support/models.ts";
 const route = (model: string, provider: string, upstream_model: string) =>
   onProvider({ ...PREVIEW_V1, model, upstream_model, requires_paid: false }, provider);
 
-/** A model for each shape that an upstream may speak. */
+/** A model for each upstream shape. */
 const MODELS = {
   native: route("native", "simulator", "sim-base-1"),
   other: route("other", "other", "sim-base-1"),
@@ -37,7 +37,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** Further providers at the simulator's faces. */
+/** Further providers on the simulator. */
 function withEveryShape(config: Config): void {
   const chat = { dialect: { ...DIALECTS.openai, responses: false } };
   const [simulator] = config.providers;
@@ -60,7 +60,7 @@ const ASKED = {
   include: ["reasoning.encrypted_content" as const],
 };
 
-/** What the helper of streams adds to items; the vendor does not take it back. */
+/** Removes what the stream helper adds to items, because the vendor refuses it. */
 function unparsed(item: object): ResponseInputItem {
   const { parsed_arguments: _none, ...rest } = item as Record<string, unknown>;
   const content = rest["content"];
@@ -69,7 +69,7 @@ function unparsed(item: object): ResponseInputItem {
   return { ...rest, content: parts } as unknown as ResponseInputItem;
 }
 
-/** What comes next of a conversation: the output, and the tools' results. */
+/** The next input of a conversation: the output, and the tools' results. */
 function after(output: readonly object[]): ResponseInputItem[] {
   const results = output.flatMap((item) =>
     "call_id" in item
@@ -82,7 +82,7 @@ function after(output: readonly object[]): ResponseInputItem[] {
 const receiptOf = (response: object): GatewayJson => (response as { gateway: GatewayJson }).gateway;
 
 describe.each(NAMES)("%s", (model) => {
-  test("a whole answer, and a loop of tools", async () => {
+  test("a whole answer, and a tool loop", async () => {
     const input: ResponseInputItem[] = [{ role: "user", content: "Use get_weather" }];
     const first = await client.responses.create({ ...ASKED, model, input });
     const call = first.output.find(({ type }) => type === "function_call");
@@ -99,7 +99,7 @@ describe.each(NAMES)("%s", (model) => {
     expect(second.usage?.input_tokens).toBe(cost.input_tokens);
   });
 
-  test("the same by the helper of streams, which puts it together by itself", async () => {
+  test("the same with the stream helper, which assembles it by itself", async () => {
     const turn = async (input: ResponseInputItem[]) => {
       const params = { ...ASKED, model, input } as unknown as ResponseStreamParams;
       const stream = client.responses.stream(params);
@@ -120,7 +120,7 @@ describe.each(NAMES)("%s", (model) => {
   });
 });
 
-test("a conversation that changes its route at each turn never wedges, and no provider sees another's seals", async () => {
+test("a conversation that changes its route at each turn never gets stuck, and no provider sees another's encrypted content", async () => {
   let input: ResponseInputItem[] = [{ role: "user", content: "Use get_weather" }];
   for (const model of [...NAMES, ...NAMES.toReversed(), "native", "claude", "native"]) {
     const called = await client.responses.create({ ...ASKED, model, input });
@@ -132,7 +132,7 @@ test("a conversation that changes its route at each turn never wedges, and no pr
   }
 });
 
-test("the simulator's own face is one that the vendor's client takes", async () => {
+test("the vendor's client accepts the simulator's own Responses API", async () => {
   const simulator = await startSimulator({ port: 0 });
   try {
     const direct = new OpenAI({ baseURL: `${simulator.url}/v1`, apiKey: "none", maxRetries: 0 });

@@ -1,4 +1,5 @@
-// The official OpenAI SDK, unmodified, current major and 6.x: only base URL and key are set (specification 1, 5.3; wire.md §7).
+// The unmodified official OpenAI SDK, current major and 6.x: only base URL and key are set (specification 1, 5.3;
+// wire.md §7).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI7 from "openai";
 import OpenAI6 from "openai-6";
@@ -52,7 +53,7 @@ describe.each([
     expect((await gateway.request(receipt.request_id)).state).toBe("settled");
   });
 
-  test("a stream by iteration, with usage when asked for", async () => {
+  test("a stream by iteration, with usage if requested", async () => {
     const stream = await client().chat.completions.create({
       ...hello,
       stream: true,
@@ -131,7 +132,7 @@ describe.each([
     expect(JSON.parse(completion.choices[0]?.message.content ?? "")).toEqual({ city: "text" });
   });
 
-  test("developer messages, content parts and fields that change nothing are accepted", async () => {
+  test("developer messages, content parts and fields without effect are accepted", async () => {
     const completion = await client().chat.completions.create({
       model: "base-preview-v1",
       messages: [
@@ -183,7 +184,7 @@ describe.each([
     },
   );
 
-  test("a provider's failure that proves nothing is not sent again by the client", async () => {
+  test("the client does not repeat a provider's failure that proves nothing", async () => {
     gateway.simulator.behave({ behaviour: { status: 500 }, calls: 1 });
     const before = calls();
     const error = (await client()
@@ -193,7 +194,7 @@ describe.each([
     expect(calls() - before).toBe(1);
   });
 
-  test("a failure with proof is tried again by the client, and succeeds", async () => {
+  test("the client repeats a failure with proof, and succeeds", async () => {
     gateway.simulator.behave({ behaviour: { status: 503 }, calls: 1 });
     const before = calls();
     const completion = await client().chat.completions.create(hello);

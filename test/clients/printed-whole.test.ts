@@ -1,5 +1,6 @@
-// What clients send back that print an answer whole: each member which the answer left out is a null then, as by `model_dump` of the
-// Python SDKs (members as of openai 2.54 and anthropic 2.14). Whichever shape the upstream speaks, the conversation goes on.
+// Clients that send an answer back in full: each member that the answer left out is then null, as with `model_dump`
+// of the Python SDKs (members as of openai 2.54 and anthropic 2.14). Whatever shape the upstream speaks, the
+// conversation continues.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -43,7 +44,7 @@ const nulls = (...names: string[]): Json => Object.fromEntries(names.map((name) 
 const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const said = "Use get_weather";
 
-/** Of Responses, by the type of an item or of a part. */
+/** For Responses, by the type of an item or of a part. */
 const UNSET: Readonly<Record<string, Json>> = {
   function_call: nulls("id", "caller", "namespace", "status"),
   reasoning: nulls("content", "encrypted_content", "status"),

@@ -1,5 +1,5 @@
-// Clients whose default is the Responses API, unmodified: OpenAI's SDK and LangChain. Agents and further libraries on every
-// shape of upstream are in test/agents/.
+// Unmodified clients whose default is the Responses API: OpenAI's SDK and LangChain. Agents and further libraries on
+// every upstream shape are in test/agents/.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
@@ -35,7 +35,7 @@ const parameters = {
 };
 const weather = { type: "function" as const, name: "get_weather", parameters, strict: true };
 const isCall = (item: ResponseOutputItem): item is ResponseFunctionToolCall => item.type === "function_call";
-/** The stream helper's own addition, which the vendor does not take back. */
+/** Added by the stream helper; the vendor refuses it. */
 const withoutParsed = (item: object): object => ({ ...item, parsed_arguments: undefined });
 const lastCall = () => gateway.simulator.bill().at(-1);
 
@@ -65,7 +65,7 @@ test("openai: the stream helper's deltas add up to the final response, which has
   expect((final as unknown as { gateway: GatewayJson }).gateway.cost.currency).toBe("USD");
 });
 
-test("openai: a call of a tool, its result, and the answer, whole and streamed", async () => {
+test("openai: a tool call, its result, and the answer, whole and streamed", async () => {
   for (const streamed of [false, true]) {
     const input: ResponseInput = [{ role: "user", content: "Use get_weather" }];
     const ask = () => {

@@ -1,5 +1,5 @@
-// What breaks clients (wire.md §3.2, §7): upstreams that do it reach the gateway, the unmodified SDK behind it does not
-// notice. Each case is a raw upstream stream.
+// What breaks clients (wire.md §3.2, §7): upstreams that do it are repaired by the gateway, and the unmodified SDK
+// behind it does not notice. Each case is a raw upstream stream.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { readEvents } from "../support/events.ts";
@@ -50,12 +50,12 @@ const toolCalls = (completion: OpenAI.ChatCompletion): unknown =>
     made.type === "function" ? [made.function.name, made.function.arguments] : null,
   );
 
-test("no role in any delta: the gateway says it", async () => {
+test("no role in any delta: the gateway adds it", async () => {
   const completion = await final(chunk({ content: "Hello" }) + finish() + usage + done);
   expect(completion.choices[0]?.message).toMatchObject({ role: "assistant", content: "Hello" });
 });
 
-test("tool indexes from 1, as some translate block numbers", async () => {
+test("tool indexes from 1, as from some translated block numbers", async () => {
   const completion = await final(
     call({ index: 1, id: "a", type: "function", function: { name: "f", arguments: "" } }) +
       call({ index: 1, function: { arguments: '{"x":1}' } }) +
@@ -65,7 +65,7 @@ test("tool indexes from 1, as some translate block numbers", async () => {
   expect(toolCalls(completion)).toEqual([["f", '{"x":1}']]);
 });
 
-test("tool deltas without an index, told apart by their ids", async () => {
+test("tool deltas without an index, distinguished by their ids", async () => {
   const completion = await final(
     call({ id: "a", function: { name: "f", arguments: '{"x":1}' } }) +
       call({ id: "b", function: { name: "f", arguments: '{"x":2}' } }) +
@@ -78,7 +78,7 @@ test("tool deltas without an index, told apart by their ids", async () => {
   ]);
 });
 
-test("id, type and name repeated on every delta are told once", async () => {
+test("id, type and name repeated on every delta are sent once", async () => {
   const part = (text: string): string =>
     call({ index: 0, id: "a", type: "function", function: { name: "f", arguments: text } });
   const completion = await final(part('{"x"') + part(":1}") + finish("tool_calls") + done);
@@ -131,7 +131,7 @@ test("what reaches the client has no event names, a choice in every event, one i
   expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("a\u2028b\u0085c");
 });
 
-test("answers are never compressed, and JSON is called JSON", async () => {
+test("answers are never compressed, and JSON has the JSON media type", async () => {
   raw = chunk({ content: "Hello" }) + finish() + usage + done;
   const reply = await fetch(`${gateway.baseUrl}/models`, {
     headers: { authorization: `Bearer ${customer.secret}`, "accept-encoding": "br, gzip" },

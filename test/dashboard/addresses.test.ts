@@ -1,8 +1,8 @@
-// Every address of the dashboard, written out: a bookmark or a link in a mail outlives the code.
+// Every address of the dashboard, written out: a bookmark or a link in an email outlives the code.
 import { expect, test } from "bun:test";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 
-test("the addresses stay as they are", () => {
+test("the addresses do not change", () => {
   const all = [
     path.home(),
     path.signIn(),
@@ -55,6 +55,6 @@ test("the addresses stay as they are", () => {
   `);
 });
 
-test("what stands in an address is one segment of it", () => {
+test("a value in an address is one segment of it", () => {
   expect(path.organization("a/../b?c#d", "keys")).toBe("/o/a%2F..%2Fb%3Fc%23d/keys");
 });

@@ -1,4 +1,4 @@
-// What the list of sessions calls a browser: the names that browsers claim for each other's sake do not mislead it.
+// Short names of browsers in the list of sessions: names that browsers claim for compatibility do not mislead it.
 import { expect, test } from "bun:test";
 import { formatAgent } from "../../dashboard/format/agent.ts";
 

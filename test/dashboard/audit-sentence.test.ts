@@ -1,4 +1,4 @@
-// Lines of the audit log read as sentences: those that have one of their own, and those of versions to come.
+// Lines of the audit log as sentences: actions that have a sentence, and those of future versions.
 import { expect, test } from "bun:test";
 import { plain, rawOf, sentenceOf, type Told } from "../../dashboard/pages/audit/sentence.ts";
 import { ORGANIZATION_ACTIONS } from "../../src/domain/audit-actions.ts";
@@ -17,7 +17,7 @@ const line = (action: string, over: Partial<Told> & { from?: object; to?: object
 const limit = (from: string | null, to: string | null) =>
   plain(sentenceOf(line("key.limit", { from: { limit_usd: from }, to: { limit_usd: to } })));
 
-test("a limit is raised, lowered, set or lifted, by the amounts", () => {
+test("a limit is raised, lowered, set or removed, with the amounts", () => {
   expect(limit("5.000000000", "10.000000000")).toBe(
     "raised the monthly limit of the key Batch from $5.00 to $10.00",
   );
@@ -28,7 +28,7 @@ test("a limit is raised, lowered, set or lifted, by the amounts", () => {
   expect(limit("10.000000000", null)).toBe("lifted the monthly limit of the key Batch, which was $10.00");
 });
 
-test("one request a minute and one day are told as one", () => {
+test("one request a minute and one day are in the singular", () => {
   const set = line("limits.set", { to: { requests_per_minute: 1, tokens_per_minute: 1, concurrent: 1 } });
   expect(plain(sentenceOf(set))).toBe(
     "set limits of Batch: 1 request per minute, 1 token per minute, 1 request at once",
@@ -39,7 +39,7 @@ test("one request a minute and one day are told as one", () => {
   expect(plain(sentenceOf(output))).toBe("changed the key Batch: maximum output 1 token (was 512 tokens)");
 });
 
-test("a new data key is told with why, where it was leaked", () => {
+test("a new data key is reported with the reason, if it was leaked", () => {
   const rotated = (leaked: boolean) => plain(sentenceOf(line("data_key.rotate", { to: { leaked } })));
   expect([rotated(false), rotated(true)]).toEqual([
     "changed the data key of the store",
@@ -47,7 +47,7 @@ test("a new data key is told with why, where it was leaked", () => {
   ]);
 });
 
-test("limits of a rate are told as far as they changed", () => {
+test("changed rate limits are listed, unchanged ones are not", () => {
   const set = (from: object, to: object) => plain(sentenceOf(line("limits.set", { from, to })));
   expect(set({ requests_per_minute: null }, { requests_per_minute: 60, concurrent: null })).toBe(
     "set limits of Batch: 60 requests per minute",
@@ -146,7 +146,7 @@ test("every action that an organization's log can have is a sentence of its own"
   }
 });
 
-test("an action of a later version, damaged values and names of objects are told all the same", () => {
+test("an action of a future version, damaged values and names of objects still give a sentence", () => {
   const told = (one: Told) => plain(sentenceOf(one));
   expect(told(line("key.daily_limit", { from: { usd: "1" }, to: { usd: "2", on: true } }))).toBe(
     "key daily limit: Batch, usd from 1 to 2, on true",
@@ -158,6 +158,6 @@ test("an action of a later version, damaged values and names of objects are told
   expect(told(line("key.revoke", { target_name: null }))).toBe("revoked the key key_1");
 });
 
-test("the line as it is kept stands behind the sentence", () => {
+test("the raw line follows the sentence", () => {
   expect(rawOf(line("key.limit", { to: { limit_usd: "5" } }))).toBe('key.limit key_1\n– → {"limit_usd":"5"}');
 });

@@ -1,4 +1,4 @@
-// What the Models page says of prices beyond input, cached input and output.
+// What the Models page shows of prices other than input, cached input and output.
 import { expect, test } from "bun:test";
 import { classPricesOf } from "../../dashboard/pages/models/class-prices.ts";
 
@@ -9,11 +9,11 @@ const PLAIN = {
   request_minimum: "0",
 };
 
-test("a price without classes has no line more", () => {
+test("a price without classes has no further lines", () => {
   expect(classPricesOf(PLAIN)).toEqual([]);
 });
 
-test("classes, calls, tiers of long prompts and tiers of service are lines of their own", () => {
+test("classes, calls, tiers of long prompts and service tiers have a line each", () => {
   const price = {
     ...PLAIN,
     cache_write_per_million: "6.25",

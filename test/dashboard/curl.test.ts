@@ -1,10 +1,10 @@
-// "Copy as curl": one word for the body, whatever a caller once wrote as the name of a model.
+// "Copy as curl": one shell word for the body, whatever a caller wrote as a model's name.
 import { expect, test } from "bun:test";
 import { printCurl } from "../../dashboard/pages/activity/curl.ts";
 
 const sent = { baseUrl: "http://gw/v1", surface: null, stream: false, outputTokens: null };
 
-test("a model's name ends no quotation", () => {
+test("a model's name cannot end the quotes", () => {
   const command = printCurl({ ...sent, model: "m'; rm -rf ~ #" });
   const shell = Bun.spawnSync(["sh", "-c", command.replace(/^curl/, "printf '%s\\n'")]);
   const lines = shell.stdout.toString().trim().split("\n");

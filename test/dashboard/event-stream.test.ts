@@ -55,7 +55,7 @@ test.each([
   });
 });
 
-test("whatever the format allows is read: other line ends, no blank after the colon, comments, pieces anywhere", async () => {
+test("everything that the format allows is read: other line ends, no blank after the colon, comments, splits anywhere", async () => {
   const stream =
     ': waiting\r\n\r\nid: 1\r\ndata:{"a":1}\r\n\r\ndata: {"b":\ndata: "\u00fc"}\n\ndata: [DONE]\n\ndata: late\n\n';
   const bytewise = new ReadableStream<Uint8Array>({
@@ -69,7 +69,7 @@ test("whatever the format allows is read: other line ends, no blank after the co
   expect(read).toEqual([{ a: 1 }, { b: "ü" }]);
 });
 
-test("whoever stops reading ends the call", async () => {
+test("a reader that stops ends the call", async () => {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   const endless = new ReadableStream<Uint8Array>({
     pull: (stream) => stream.enqueue(new TextEncoder().encode("data: x\n\n")),

@@ -1,10 +1,10 @@
-// Figures as people read them: no more digits than say something, and never more of a share than there is.
+// Formatted figures: no more digits than are meaningful, and never a larger share than there is.
 import { expect, test } from "bun:test";
 import { changeText } from "../../dashboard/components/change-text.ts";
 import { counted, formatShare } from "../../dashboard/format/count.ts";
 import { readableTimes, relativeTime } from "../../dashboard/format/time.ts";
 
-test("a share is whole where it is nothing or all, and close to all of it is not all", () => {
+test("only exactly nothing or all is a round share; almost all is not all", () => {
   expect([formatShare(0, 7), formatShare(7, 7), formatShare(1, 8), formatShare(1, 0)]).toEqual([
     "0 %",
     "100 %",
@@ -15,7 +15,7 @@ test("a share is whole where it is nothing or all, and close to all of it is not
   expect(formatShare(1, 100_000)).toBe("0.1 %");
 });
 
-test("one of them is told as one, none and several as several", () => {
+test("one is singular, none and several are plural", () => {
   expect([counted(0, "request"), counted(1, "request"), counted(12_345, "request")]).toEqual([
     "0 requests",
     "1 request",
@@ -27,7 +27,7 @@ test("one of them is told as one, none and several as several", () => {
   ]);
 });
 
-test("a change has as many digits as say something, and is told as times where percents say nothing", () => {
+test("a change has as many digits as are meaningful, and becomes a factor where percents are not", () => {
   const changes = ["+6.7", "-38.2", "+99.9", "+418.8", "+999.9", "+1000.0", "+1602.4", "+120000.0", "+0.0"];
   expect(changes.map(changeText)).toEqual([
     "▲ 6.7 %",
@@ -43,7 +43,7 @@ test("a change has as many digits as say something, and is told as times where p
   expect(changeText(null)).toBe("new");
 });
 
-test("what was some time ago is told in its largest unit", () => {
+test("a past time is given in its largest unit", () => {
   const ago = (seconds: number): string =>
     relativeTime("2026-11-23T12:00:00Z", Date.parse("2026-11-23T12:00:00Z") + seconds * 1000);
   expect([5, 59, 60, 114, 119, 3599, 3600, 6840, 7200, 172_800].map(ago)).toEqual([
@@ -60,7 +60,7 @@ test("what was some time ago is told in its largest unit", () => {
   ]);
 });
 
-test("the gateway's sentences have their times as the pages write them, and nothing else of them is touched", () => {
+test("the times in the gateway's sentences get the pages' format, and nothing else is changed", () => {
   const now = new Date("2026-11-23T12:00:00Z");
   expect(readableTimes("It works again from 2026-12-01 00:00 UTC, or 2027-01-02 UTC.", now)).toBe(
     "It works again from 1 Dec at 00:00 UTC, or 2 Jan 2027 UTC.",

@@ -1,4 +1,4 @@
-// The dashboard is built anew when one of its sources has changed, so the fingerprint has to have them all.
+// The dashboard is rebuilt when one of its sources has changed, so the fingerprint must include all of them.
 import { expect, test } from "bun:test";
 import { dirname, join, relative } from "node:path";
 import { Glob } from "bun";
@@ -6,7 +6,7 @@ import { SOURCES } from "../../src/main/dashboard.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** What the page loads of this program, from its first module on; types are gone by then. */
+/** The modules of this program that the page loads, from its first module on; types are erased by then. */
 async function loaded(entry: string): Promise<string[]> {
   const seen = new Set<string>();
   const open = [join(ROOT, entry)];
@@ -21,7 +21,7 @@ async function loaded(entry: string): Promise<string[]> {
   return [...seen].map((path) => relative(ROOT, path)).toSorted();
 }
 
-test("whatever the page loads is in the fingerprint of its build", async () => {
+test("everything that the page loads is in the fingerprint of its build", async () => {
   const sources = SOURCES.map((pattern) => new Glob(pattern));
   const files = await loaded("dashboard/main.tsx");
   expect(files.length).toBeGreaterThan(100);

@@ -1,5 +1,5 @@
-// The dashboard is built at its first page, which takes as long as the machine needs: nobody's page is cut off
-// meanwhile, and a browser is told what goes on.
+// The dashboard is built on its first request, which takes as long as the machine needs: no request is cut off
+// meanwhile, and a browser is told what is happening.
 import { expect, test } from "bun:test";
 import { AccessLog } from "../../src/http/access-log.ts";
 import { ClientAddress } from "../../src/http/client-address.ts";
@@ -11,7 +11,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { sharedBrowser } from "../browser/chromium.ts";
 
-/** Twice what a socket may be silent for, which is counted in steps of four seconds. */
+/** Twice the silence that a socket may have, which is counted in steps of four seconds. */
 const BUILD_MS = 10_000;
 
 const asset = { type: "text/html", bytes: new TextEncoder().encode("built"), gzipped: null, etag: '"1"' };
@@ -42,7 +42,7 @@ function serving(built: () => Promise<Assets>): { url: string; stop(this: void):
 
 const BROWSER = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
-test("a build that takes longer than a header may is waited for, by the page and by a file of it", async () => {
+test("the page and its files wait for a build that takes longer than the time for headers", async () => {
   const built = Bun.sleep(BUILD_MS).then(() => ASSETS);
   const { url, stop } = serving(() => built);
   try {
@@ -55,7 +55,7 @@ test("a build that takes longer than a header may is waited for, by the page and
   }
 }, 60_000);
 
-test("a browser is told at once that it is being built, by a page that asks again, and then gets it", async () => {
+test("a browser gets a page at once that says the build is running and polls, and then the dashboard", async () => {
   const gate = Promise.withResolvers<Assets>();
   const { url, stop } = serving(() => gate.promise);
   const look = async () => {
@@ -80,7 +80,7 @@ test("a browser is told at once that it is being built, by a page that asks agai
   }
 });
 
-// What stands behind a # is read by scripts alone; without them a browser takes it for a place on the same page.
+// Only scripts read what follows a #; without them a browser takes it for a place on the same page.
 test.each([
   { javaScriptEnabled: true, path: "/welcome#token=secret" },
   { javaScriptEnabled: false, path: "/welcome" },
@@ -109,7 +109,7 @@ test.each([
   60_000,
 );
 
-test("a build that fails is told to a browser by a page, and to a program in JSON", async () => {
+test("a failed build is reported to a browser as a page, and to a program in JSON", async () => {
   const { url, stop } = serving(() => Promise.reject(new Error("no room")));
   try {
     const page = await fetch(url, { headers: BROWSER });
@@ -122,7 +122,7 @@ test("a build that fails is told to a browser by a page, and to a program in JSO
   }
 });
 
-test("a browser that opens an address where nothing is gets a page that leads to the dashboard; a program gets JSON", async () => {
+test("a browser at an unknown address gets a page that links to the dashboard; a program gets JSON", async () => {
   const { url, stop } = serving(async () => ASSETS);
   try {
     for (const path of ["/nowhere", "/%3Cscript%3Ealert(1)%3C/script%3E", "/nowhere?x=<b>"]) {

@@ -1,4 +1,4 @@
-// Columns that give way on narrow screens: never the first one, never the amount, the least of the others first.
+// Columns that are folded on narrow screens: never the first one, never the amount, the least important first.
 import { expect, test } from "bun:test";
 import { foldedOf } from "../../dashboard/components/folded.ts";
 
@@ -15,7 +15,7 @@ const WIDTHS = { natural: [90, 200, 100, 80, 120, 300, 60], least: [90, 80, 60, 
 
 const foldedAt = (room: number): number[] => foldedOf(COLUMNS, WIDTHS, room);
 
-test("what has room stays, what is extra stays only on one line, what matters goes last", () => {
+test("columns that fit stay, optional ones stay only if rows fit on one line, essential ones go last", () => {
   expect(foldedAt(950)).toEqual([]);
   expect(foldedAt(949)).toEqual([5]);
   expect(foldedAt(649)).toEqual([4, 5]);
@@ -25,14 +25,14 @@ test("what has room stays, what is extra stays only on one line, what matters go
   expect(foldedAt(289)).toEqual([1, 2, 4, 5]);
 });
 
-test("what is narrow comes back where one that is wide had to go", () => {
+test("a narrow column comes back if a wide one had to go", () => {
   const columns = [{ always: true }, {}, {}, {}];
   const widths = { natural: [100, 300, 80, 90], least: [100, 300, 80, 90] };
   expect(foldedOf(columns, widths, 200)).toEqual([1, 3]);
   expect(foldedOf(columns, widths, 280)).toEqual([1]);
 });
 
-test("what a row is does not shrink to a word a line: figures go before it has less than two fifths", () => {
+test("the first column does not shrink to one word per line: figures go before it has less than two fifths", () => {
   const columns = [{ always: true }, { always: true }, {}, {}];
   const widths = { natural: [300, 80, 90, 60], least: [60, 80, 90, 60] };
   expect(foldedOf(columns, widths, 500)).toEqual([]);

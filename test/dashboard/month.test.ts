@@ -14,6 +14,6 @@ test.each([
   expect(monthWindow(month)).toEqual(window);
 });
 
-test("a month is named with its zone", () => {
+test("a month is printed with its zone", () => {
   expect([formatMonth("2026-11"), formatMonth("soon")]).toEqual(["November 2026 UTC", "soon"]);
 });

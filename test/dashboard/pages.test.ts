@@ -1,4 +1,4 @@
-// Pages are made one way: words beside the page or among the shared ones, one form, one question before something happens.
+// Pages are built one way: texts beside the page or shared, one form, one confirmation.
 import { describe, expect, test } from "bun:test";
 import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
@@ -11,14 +11,14 @@ const where = (found: RegExp, among = sources): string[] =>
   among.flatMap(({ path, text }) => [...text.matchAll(found)].map(([match]) => `${path}: ${match.trim()}`));
 const besides = (...own: string[]) => sources.filter(({ path }) => !own.includes(path));
 
-/** A key of theirs is nobody else's. */
+/** Keys inside them belong to them alone. */
 const ANSWER_KEYS = [
   "dashboard/keyboard.tsx",
   "dashboard/palette/opener.tsx",
   "dashboard/palette/palette.tsx",
 ];
 
-test("a form and its submission are written once", () => {
+test("forms and their submission are implemented once", () => {
   expect(where(/<form\b|preventDefault\(\)/g, besides(...ANSWER_KEYS))).toEqual([
     "dashboard/components/form.tsx: preventDefault()",
     "dashboard/components/form.tsx: <form",
@@ -26,13 +26,13 @@ test("a form and its submission are written once", () => {
   ]);
 });
 
-test("words stand in texts, not among the elements", () => {
+test("texts are in text files, not among the elements", () => {
   expect(where(/\b(?:label|title|description|placeholder|alt|aria-label)="[^"]*[a-z]{2}[^"]*"/g)).toEqual([]);
   expect(where(/<[A-Z][\w.]*(?:\s[^<>{}]*)?>\s*[A-Za-z][a-z]+[^<>{}]*<\//g)).toEqual([]);
 });
 
-describe("a page has its words beside it", () => {
-  /** The log, and the requests, of one organization and of all: one table, one set of words. */
+describe("a page has its texts beside it", () => {
+  /** The audit log and the requests, for one organization and for all: one table, one set of texts. */
   const SHARED = new Map([
     ["dashboard/pages/operator/audit", "dashboard/pages/audit"],
     ["dashboard/pages/operator/requests", "dashboard/pages/activity"],
@@ -47,9 +47,9 @@ describe("a page has its words beside it", () => {
   });
 });
 
-test("what cannot be undone is asked for once more", () => {
+test("an irreversible action is confirmed", () => {
   const ENDS = /"(?:DELETE [^"]+|POST [^"]+\/(?:revoke|withdraw|disable|leave))"/;
   const bare = sources.filter(({ text }) => ENDS.test(text) && !text.includes("<ConfirmDialog"));
-  // One's own view of a page: made again with one click.
+  // A person's own view of a page: made again with one click.
   expect(bare.map(({ path }) => path)).toEqual(["dashboard/pages/usage/views.tsx"]);
 });

@@ -1,4 +1,4 @@
-// The key that the playground begins with is one that can pay.
+// The playground's default key is one that can pay.
 import { expect, test } from "bun:test";
 import { payingKey } from "../../dashboard/pages/playground/paying-key.ts";
 
@@ -12,7 +12,7 @@ const key = (id: string, over: object = {}) => ({
 const MODEL = { id: "glm-5", tier: "standard" as const };
 const chosen = (...keys: ReturnType<typeof key>[]) => payingKey(keys, MODEL)?.id;
 
-test("a key at its limit, of another scope or for other models pays only where none else can", () => {
+test("a key at its limit, of another scope or for other models pays only if there is no other", () => {
   const full = key("full", { blocked_by_limit: true });
   const research = key("research", { scope: "research" });
   const narrow = key("narrow", { allowed_models: ["qwen3"] });

@@ -13,7 +13,7 @@ const page = (path: string, headers: Record<string, string> = {}): Promise<Respo
 const filesOf = (html: string): string[] =>
   [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
 
-test("every address of the dashboard answers with the page, a deep link too", async () => {
+test("every address of the dashboard answers with the page, including deep links", async () => {
   for (const path of [
     "/",
     "/sign-in",
@@ -30,14 +30,14 @@ test("every address of the dashboard answers with the page, a deep link too", as
   }
 });
 
-test("what is no page stays an error of the API", async () => {
+test("anything that is not a page stays an error of the API", async () => {
   expect((await page("/nothing")).status).toBe(404);
   expect((await page("/assets/none.js")).status).toBe(404);
   expect((await page("/assets/..%2f..%2foperator.json")).status).toBe(404);
   expect((await page("/assets/index.html")).status).toBe(404);
 });
 
-test("the policy lets no inline script run, and the page has none", async () => {
+test("the policy allows no inline script, and the page has none", async () => {
   const response = await page("/");
   const policy = response.headers.get("content-security-policy") ?? "";
   expect(policy).toContain("script-src 'self'");
@@ -49,7 +49,7 @@ test("the policy lets no inline script run, and the page has none", async () => 
   expect(html).not.toMatch(/https?:\/\//);
 });
 
-test("the page is asked for again and comes back as 304; hashed files are immutable, what every version has under one name is not", async () => {
+test("the page is revalidated and answered with 304; hashed files are immutable, the file that every version has under one name is not", async () => {
   const first = await page("/");
   expect(first.headers.get("cache-control")).toBe("no-cache");
   const etag = first.headers.get("etag") ?? "";

@@ -1,5 +1,5 @@
-// One conversation of the playground on each surface that it speaks: asked and read in that surface's words, it is the same
-// conversation, tools and thoughts included; and the code that is shown calls that surface.
+// One conversation of the playground on each surface that it supports: requested and read in that surface's format,
+// it is the same conversation, tools and reasoning included; and the shown code calls that surface.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ChatBody, Chunk, Message } from "../../dashboard/api/chat.ts";
 import { WORDS } from "../../dashboard/api/surface-words.ts";
@@ -66,7 +66,7 @@ interface Heard {
   charge: number | undefined;
 }
 
-/** As the page puts it together. */
+/** As the page assembles it. */
 function heardIn(chunks: readonly Chunk[]): Heard {
   const heard: Heard = {
     content: "",
@@ -131,7 +131,7 @@ describe.each(SPOKEN_SURFACES)("%s", (surface) => {
         const chat = await answered("chat.completions", { ...request, stream: false });
         // A call ends a response like any other item.
         const finish = surface === "responses" && chat.finish === "tool_calls" ? "stop" : chat.finish;
-        // The simulator's words follow from its prompt as it was written: of a call that is another one here.
+        // The simulator's text depends on its prompt as written, which is different here after a call.
         const own = surface === "responses" && name === "after its result";
         if (own) expect([mine.usage?.[0], mine.finish, mine.calls]).toEqual([chat.usage?.[0], finish, []]);
         else expect(mine).toEqual({ ...chat, finish });
@@ -173,7 +173,7 @@ test.each([
   ['{"ci', { arguments: '{"ci' }],
   ["[1]", { arguments: "[1]" }],
   ["null", { arguments: "null" }],
-])("a call with arguments %p can be answered on Messages, whose calls have objects", (text, input) => {
+])("a call with arguments %p can be answered on Messages, whose arguments are objects", (text, input) => {
   const call = { ...CALL, function: { ...CALL.function, arguments: text } };
   const request = { ...ASKED, messages: [{ role: "assistant", content: null, tool_calls: [call] }] } as const;
   expect(WORDS.messages.body(request)).toMatchObject({

@@ -1,4 +1,5 @@
-// The words at the axes of charts: every one is the amount or the instant that it stands at, and none is missing between.
+// The axis labels of charts: every one is exactly the amount or the instant at its place, and none is missing in
+// between.
 import { expect, test } from "bun:test";
 import { shortCount } from "../../dashboard/format/count.ts";
 import { formatHeight } from "../../dashboard/format/money.ts";
@@ -11,7 +12,7 @@ const startsOf = (first: string, count: number, stepMs: number): string[] =>
     new Date(Date.parse(first) + at * stepMs).toISOString().replace(".000", ""),
   );
 
-test("amounts go up in round steps, none is left out, and the highest bar is below the last", () => {
+test("amounts rise in round steps without gaps, and the highest bar is below the last", () => {
   const printed = (top: number) => alignPlaces(amountTicks(top, 4, "money").map(formatHeight));
   expect(printed(0.187)).toEqual(["$0.00", "$0.05", "$0.10", "$0.15", "$0.20"]);
   expect(printed(0.0003)).toEqual(["$0.0000", "$0.0001", "$0.0002", "$0.0003"]);
@@ -41,7 +42,7 @@ test("counts are whole, and short ones are exact, too", () => {
   expect(amountTicks(1_400_000, 4, "count").map(shortCount)).toEqual(["0", "500K", "1M", "1.5M"]);
 });
 
-test("hours of a week are named by their days, those of a day by round hours with the day at midnight", () => {
+test("hours of a week are labelled by day, those of a day by round hours with the day at midnight", () => {
   const week = startsOf("2026-11-15T17:00:00Z", 7 * 24 + 1, HOUR_MS);
   expect(timeTicks(week, "hour", 10).map(({ label }) => label)).toEqual([
     "16 Nov",
@@ -75,7 +76,7 @@ test("hours of a week are named by their days, those of a day by round hours wit
   ).toEqual(["22 Nov 09:00", "10:00", "11:00", "12:00"]);
 });
 
-test("days are named back from the last one, equally far apart, however little room there is", () => {
+test("days are labelled back from the last one, evenly spaced, however little room there is", () => {
   const month = startsOf("2026-10-24T00:00:00Z", 31, 24 * HOUR_MS);
   expect(timeTicks(month, "day", 6).map(({ label }) => label)).toEqual([
     "26 Oct",

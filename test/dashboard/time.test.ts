@@ -1,4 +1,4 @@
-// What the server says in the place of a stored time that is damaged is what the page says, and no page breaks over it.
+// The page shows the server's placeholder for a damaged stored time, and no page fails because of it.
 import { expect, test } from "bun:test";
 import { DAMAGED } from "../../src/domain/print.ts";
 import {
@@ -10,7 +10,7 @@ import {
   relativeTime,
 } from "../../dashboard/format/time.ts";
 
-test("a damaged time is shown as what it is", () => {
+test("a damaged time is shown as such", () => {
   for (const shown of [formatTime, formatLocalTime, formatDay, localTime, relativeTime])
     expect([shown.name, shown(DAMAGED)]).toEqual([shown.name, "damaged"]);
   expect(formatSpan(Date.parse(DAMAGED) - Date.now())).toBe("unknown");

@@ -1,4 +1,4 @@
-// Of a key that is typed or pasted into a search, however it was copied, nothing secret goes on.
+// A key typed or pasted into a search, however it was copied, loses its secret.
 import { expect, test } from "bun:test";
 import { withoutSecret } from "../../dashboard/format/without-secret.ts";
 

@@ -7,7 +7,7 @@ const provider = (name: string, ...states: string[]) => ({
   routes: states.map((state) => ({ state })),
 });
 
-test("who serves nobody comes first, then who serves in part; who has no route comes last; the others by name", () => {
+test("providers that serve nobody come first, then those that serve in part; those without a route come last; the rest by name", () => {
   const given = [
     provider("idle"),
     provider("whole", "live"),
@@ -18,7 +18,7 @@ test("who serves nobody comes first, then who serves in part; who has no route c
   expect(worstFirst(given).map(({ name }) => name)).toEqual(["dead", "half", "also whole", "whole", "idle"]);
 });
 
-test("the routes that are not live come first, each in the order that was given", () => {
+test("the routes that are not live come first, each group in the given order", () => {
   const routes = ["a live", "b stale", "c live", "d disabled"].map((line) => {
     const [name = "", state = ""] = line.split(" ");
     return { name, state };

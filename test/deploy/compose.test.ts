@@ -1,4 +1,5 @@
-// `deploy/compose.yaml`: the published schema accepts it, what it mounts is there, and its times fit the gateway's settings.
+// `deploy/compose.yaml`: the published schema accepts it, what it mounts exists, and its times fit the gateway's
+// settings.
 import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +35,7 @@ test("the Compose specification accepts it, and refuses a misspelt member", () =
   expect(checked.safeParse(misspelt).success).toBe(false);
 });
 
-test("what it mounts is there, what it depends on is a service with a health check, and images are pinned", () => {
+test("what it mounts exists, what it depends on is a service with a health check, and images are pinned", () => {
   for (const [name, { image, volumes = [], depends_on: needs = [] }] of Object.entries(compose.services)) {
     expect({ name, image }).toEqual({ name, image: expect.stringMatching(/:\S*\d/) });
     for (const from of volumes.map((volume) => volume.slice(0, volume.indexOf(":")))) {
@@ -53,7 +54,7 @@ test("no service's log fills the disk", () => {
     expect([name, logging?.options]).toEqual([name, { "max-size": "20m", "max-file": "5" }]);
 });
 
-test("every secret that it asks for has its line in env.example, and none has a value in the file", () => {
+test("every secret that it needs has its line in env.example, and none has a value in the file", () => {
   const needed = new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name));
   const lines = readFileSync(join(folder, "env.example"), "utf8").split("\n");
   expect(lines.filter((line) => /^\w+=/.test(line)).toSorted()).toEqual(
@@ -76,7 +77,7 @@ test("the gateway's settings are valid, and it is not killed before its streams 
   }
 });
 
-test("the gateway has no rights, every port is this machine's, and Prometheus asks from loopback", () => {
+test("the gateway has no privileges, every port is bound to this machine, and Prometheus connects from loopback", () => {
   expect(gateway).toMatchObject({ user: "65532:65532", read_only: true, cap_drop: ["ALL"] });
   for (const { ports = [] } of Object.values(compose.services))
     for (const port of ports) expect(port).toStartWith("127.0.0.1:");

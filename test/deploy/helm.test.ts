@@ -1,5 +1,5 @@
-// The Helm chart: what it renders and what it says of values that cannot be, read by `test/support/chart.ts`; where Helm is
-// installed (`HELM` names it), it is asked as well, and has to say the same.
+// The Helm chart: what it renders and what it says of contradictory values, read by `test/support/chart.ts`; if Helm
+// is installed (`HELM` names it), it must agree.
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,14 +22,14 @@ if (helm === null)
 const NEEDED = { existingSecret: "env", dataKeySecret: "key" };
 const ARGUMENTS = ["--kube-version", "1.31.0", "--values"];
 
-/** What Helm says of them, beside those that are needed. */
+/** Helm's output for these values together with the required ones. */
 async function askHelm(values: Values, command = ["template", "t"]): ReturnType<typeof runToEnd> {
   const file = join(folder, "values.yaml");
   writeFileSync(file, JSON.stringify(merged(NEEDED, values)));
   return await runToEnd(helm ?? "", [...command, chart.folder, ...ARGUMENTS, file]);
 }
 
-test("the values are what their schema says", () => {
+test("the values match their schema", () => {
   expect(chart.schema.safeParse(chart.values).error?.issues ?? []).toEqual([]);
 });
 
@@ -74,7 +74,7 @@ const SWITCHED_ON: Values = {
   affinity: { nodeAffinity: {} },
   podAnnotations: { "example.com/team": "gateways" },
 };
-/** What the network policy lets through, or cannot know of. */
+/** Addresses that the network policy allows, or cannot judge. */
 const REACHED: Values = {
   networkPolicy: {
     providerPorts: [443, 4318, 587],
@@ -107,7 +107,7 @@ const kindsOf = (values: Values): string[] =>
     .toSorted();
 const ALWAYS = ["ConfigMap", "Deployment", "Job", "Service"];
 
-test("what it renders has no rights, waits for its streams, and migrates once", () => {
+test("what it renders has no privileges, waits for its streams, and migrates once", () => {
   const all = chart.render(merged(NEEDED, USUAL));
   expect(kindsOf(USUAL)).toEqual([...ALWAYS, "NetworkPolicy", "PodDisruptionBudget"].toSorted());
   for (const kind of ["Deployment", "Job"]) {
@@ -135,7 +135,7 @@ test("what it renders has no rights, waits for its streams, and migrates once", 
   });
 });
 
-test("what is switched on is there, and a scaler is alone with the number of replicas", () => {
+test("what is switched on is there, and a scaler alone sets the number of replicas", () => {
   const all = chart.render(merged(NEEDED, SWITCHED_ON));
   const more = [
     "HorizontalPodAutoscaler",
@@ -151,7 +151,7 @@ test("what is switched on is there, and a scaler is alone with the number of rep
   expect(kindsOf(OPEN)).toEqual(ALWAYS);
 });
 
-test("the network policy lets out what the settings name", () => {
+test("the network policy allows what the settings name", () => {
   const { spec } = of(chart.render(merged(NEEDED, REACHED)), "NetworkPolicy");
   const { egress } = spec as unknown as { egress: { ports: { port: number }[] }[] };
   expect(egress.map(({ ports }) => ports.map(({ port }) => port))).toEqual([
@@ -201,7 +201,7 @@ const CANNOT_BE: [Values, string][] = [
   [{ settings: { mail: { host: "smtp.example.com", port: 2525 } } }, "settings.mail goes to port 2525"],
 ];
 
-/** The schema's to refuse, which Helm does before any template. */
+/** Refused by the schema, which Helm checks before any template. */
 const NO_VALUES: [Values, string][] = [
   [{ replicaCount: 0 }, "replicaCount"],
   [{ replicas: 3 }, "replicas"],
@@ -211,8 +211,8 @@ const NO_VALUES: [Values, string][] = [
   [{ networkPolicy: { providerPorts: [] } }, "providerPorts"],
 ];
 
-describe("values that cannot be", () => {
-  test.each(CANNOT_BE)("%j is refused with words", (values, said) => {
+describe("contradictory values", () => {
+  test.each(CANNOT_BE)("%j is refused with an explanation", (values, said) => {
     const given = merged(NEEDED, values);
     expect(chart.schema.safeParse(merged(chart.values, given)).error?.issues ?? []).toEqual([]);
     const refused = (): Rendered[] => chart.render(given);
@@ -220,7 +220,7 @@ describe("values that cannot be", () => {
     expect(refused).toThrow(said);
   });
 
-  test.each(NO_VALUES)("%j is none of the schema", (values, named) => {
+  test.each(NO_VALUES)("%j is refused by the schema", (values, named) => {
     const { error } = chart.schema.safeParse(merged(chart.values, merged(NEEDED, values)));
     expect(JSON.stringify(error?.issues ?? [])).toContain(named);
   });
@@ -231,7 +231,7 @@ describe.skipIf(helm === null)("Helm", () => {
     expect(await askHelm({}, ["lint", "--strict"])).toMatchObject({ code: 0 });
   });
 
-  test("renders what is read here", async () => {
+  test("renders the same as the reader here", async () => {
     for (const values of [{}, USUAL, SWITCHED_ON, REACHED, OPEN]) {
       const { code, out, err } = await askHelm(values);
       expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -240,7 +240,7 @@ describe.skipIf(helm === null)("Helm", () => {
     }
   });
 
-  test("refuses what cannot be with the same words", async () => {
+  test("refuses contradictions with the same words", async () => {
     for (const [values, said] of [...CANNOT_BE, ...NO_VALUES]) {
       const { code, err } = await askHelm(values);
       expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(said) });
@@ -248,7 +248,7 @@ describe.skipIf(helm === null)("Helm", () => {
   });
 });
 
-/** In one order; the settings as they are read, without the sum of how they are written. */
+/** In a fixed order; the settings as parsed, without the checksum of their text. */
 const comparable = (documents: readonly Rendered[]): unknown[] =>
   documents
     .toSorted((a, b) => (a.kind < b.kind ? -1 : 1))

@@ -1,5 +1,5 @@
-// `npm run image`: its layers are looked into, and its unpacked file system is run as a container runtime would: read-only,
-// as its own user, with nothing of this machine in it. The C library is this machine's, so that nothing is fetched.
+// `npm run image`: checks its layers, and runs its unpacked file system as a container runtime would: read-only, as
+// its own user, with nothing of this machine in it. The C library is this machine's, so that nothing is downloaded.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const libraries = ["/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", 
   existsSync(join(folder, "libc.so.6")),
 );
 const made = process.platform === "linux" && libraries !== undefined;
-/** A mount namespace, as a container runtime makes one: of root, or of a user who may. */
+/** A mount namespace, as a container runtime makes one: as root, or as a user who may. */
 const unshare = ["unshare", "--mount", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"])];
 const mounts = made && Bun.spawnSync([...unshare, "mount", "-t", "tmpfs", "none", "/mnt"]).exitCode === 0;
 if (!made) console.warn("image.test.ts: no image is made here: it needs Linux with a C library of GNU's");
@@ -70,7 +70,7 @@ const manifest = () =>
   document<{ config: Descriptor; layers: Descriptor[] }>(index().manifests[0]?.digest ?? "");
 const layers = (): Descriptor[] => manifest().layers;
 
-test.skipIf(!made)("every blob is what its name says, in an OCI layout of at most 100 MB", async () => {
+test.skipIf(!made)("every blob has the digest in its name, in an OCI layout of at most 100 MB", async () => {
   expect(JSON.parse(readFileSync(join(image, "oci-layout"), "utf8"))).toEqual({
     imageLayoutVersion: "1.0.0",
   });
@@ -113,7 +113,7 @@ test.skipIf(!made)(
 );
 
 test.skipIf(!made)(
-  "it runs as nobody's user, names its health check and itself, and has no shell",
+  "it runs as an unprivileged user, declares its health check and its name, and has no shell",
   async () => {
     const { config } = document<{ config: Record<string, never> }>(manifest().config.digest);
     expect(config).toMatchObject({
@@ -141,11 +141,11 @@ test.skipIf(!made)(
       "-type",
       "l",
     ]);
-    expect(modes.out.trim().split("\n")).toEqual([join(files, "tmp")]); // nothing gains rights, nothing else is open
+    expect(modes.out.trim().split("\n")).toEqual([join(files, "tmp")]); // nothing gains privileges, nothing else is open
   },
 );
 
-/** Like a runtime: the root read-only, /proc and /dev of the kernel, /data and /tmp in memory, the image's user. */
+/** Like a runtime: the root read-only, the kernel's /proc and /dev, /data and /tmp in memory, the image's user. */
 const CONTAINER = `set -e
 mount --bind "$0" "$0"; cd "$0"
 mount --rbind /proc proc; mount --rbind /dev dev
@@ -203,7 +203,7 @@ test.skipIf(!mounts)(
 );
 
 test.skipIf(!mounts)(
-  "without a data directory that can be written it says so and ends",
+  "without a writable data directory it says so and ends",
   async () => {
     const ended = await runToEnd(
       unshare[0] ?? "",
@@ -218,7 +218,7 @@ test.skipIf(!mounts)(
   60_000,
 );
 
-test("a tar entry that a header cannot name, and a C library that is another, are refused", async () => {
+test("a tar entry that a header cannot name, and another C library, are refused", async () => {
   expect(() => tarOf([{ path: "x".repeat(101), mode: 0o644 }], 0)).toThrow("longer than");
   writeFileSync(join(folder, "libc6.deb"), "!<arch>\n");
   expect(await libcEntries(root, "x64", join(folder, "libc6.deb")).catch(String)).toContain("its SHA-256 is");

@@ -1,5 +1,5 @@
-// `scripts/install.sh`, which `npm start`, `npm test` and the others run first: when it installs and what, and that nobody
-// loses anything by it. In the place of npm stands a program that takes the packages from this project's own folder.
+// `scripts/install.sh`, which `npm start`, `npm test` and the others run first: when and what it installs, and that
+// nothing is lost. npm is replaced by a program that takes the packages from this project's own folder.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
@@ -35,7 +35,10 @@ const packagesOf = (path: string): Packages =>
   (JSON.parse(readFileSync(path, "utf8")) as { packages: Packages }).packages;
 const locked = packagesOf(join(root, "package-lock.json"));
 
-/** Adds a line to `npm-calls`; `REFUSE` makes it fail, all calls or those whose lock file has addresses; `COPY` brings files. */
+/**
+ * Adds a line to `npm-calls`; `REFUSE` makes it fail, for all calls or those whose lock file has addresses; `COPY`
+ * brings files.
+ */
 const NPM = `#!/bin/sh
 part=$3
 echo "$*" >> ../npm-calls
@@ -55,7 +58,7 @@ case "$*" in *--ignore-scripts*) ;; *) mv @oven/bun-linux-x64/bin/bun bun/bin/bu
 touch hono/index.js hono/index.d.ts hono/index.js.map hono/LICENSE.md hono/README.md hono/cjs/a.js hono/esm/a.js pg/cjs/a.js
 `;
 
-/** Hard links of the packages of the lock file, where the disk is the same; the tests delete names, and write into no file. */
+/** Hard links of the lock file's packages, if on the same disk; the tests delete names, and write into no file. */
 const COPY = `
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -74,7 +77,7 @@ for (const path of Object.keys(packages)) {
 interface Project {
   folder: string;
   install: (wanted?: "serving", env?: Record<string, string>) => Promise<{ code: number; err: string }>;
-  /** What npm was called with, since the last time. */
+  /** The arguments of npm's calls since the last time. */
   calls: () => string[];
   has: (path: string) => boolean;
 }
@@ -107,7 +110,7 @@ function project(): Project {
   };
 }
 
-test("serving gets what the product is made of, exactly as locked; tools and types stay away", async () => {
+test("serving gets what the product is made of, exactly as locked, without tools and types", async () => {
   const { folder, install, calls, has } = project();
   expect(await install("serving")).toMatchObject({ code: 0 });
   expect(calls()).toEqual([
@@ -154,7 +157,7 @@ test("nothing is installed twice, a whole install serves, and one for serving is
   expect(has("node_modules/hono/index.d.ts")).toBe(true);
 });
 
-test("a process that runs finds the Bun that it was started from, whatever is installed under it", async () => {
+test("a running process finds the Bun that it was started from, whatever is installed meanwhile", async () => {
   const { folder, install } = project();
   for (const wanted of ["serving", undefined] as const) {
     await install(wanted);
@@ -177,7 +180,7 @@ test("another lock file is installed, for serving and for everything", async () 
   }
 });
 
-test("what is there stays whole until the new one is, and for good when that fails; the next try works", async () => {
+test("the old install stays whole until the new one is, and for good if that fails; the next try works", async () => {
   const { folder, install, calls, has } = project();
   await install("serving");
   const failed = await install(undefined, { REFUSE: "all" });
@@ -190,7 +193,7 @@ test("what is there stays whole until the new one is, and for good when that fai
   expect(readFileSync(join(folder, "../before"), "utf8")).toBe("whole\n".repeat(3));
 });
 
-test("a registry that keeps packages at other addresses is asked for them", async () => {
+test("packages are requested from a registry that keeps them at other addresses", async () => {
   const { folder, install, calls } = project();
   const { code, err } = await install("serving", { REFUSE: "known" });
   expect({ code, said: err.includes("Once more") }).toEqual({ code: 0, said: true });
@@ -199,7 +202,7 @@ test("a registry that keeps packages at other addresses is asked for them", asyn
   for (const [path, entry] of Object.entries(planned)) expect(entry).toEqual(locked[path] as never);
 });
 
-test("of two at once one installs; one that was killed is in nobody's way", async () => {
+test("of two concurrent runs one installs; a killed one blocks nobody", async () => {
   const { folder, install, calls, has } = project();
   const both = await Promise.all([install("serving", { SLOW: "1" }), install("serving", { SLOW: "1" })]);
   expect(both.map(({ code }) => code)).toEqual([0, 0]);
@@ -213,14 +216,14 @@ test("of two at once one installs; one that was killed is in nobody's way", asyn
   expect([has("node_modules/half"), has(".tollgate-install")]).toEqual([false, false]);
 });
 
-test("a folder that cannot be written, and a word that it does not know, are said", async () => {
+test("a folder that cannot be written, and an unknown argument, are reported", async () => {
   const { folder, install } = project();
   writeFileSync(join(folder, ".tollgate-install"), "");
   expect(await install()).toMatchObject({ code: 1, err: expect.stringContaining("cannot be written") });
   expect(await install("light" as never)).toMatchObject({ code: 2, err: expect.stringContaining("usage:") });
 });
 
-/** On the disk; Bun's own program is of another size on each platform. */
+/** Size on disk; Bun's own program has another size on each platform. */
 async function kilobytesBesideBun(modules: string): Promise<number> {
   const sizeOf = async (...paths: string[]): Promise<number> => {
     const { out } = await runToEnd("du", ["-ck", ...paths], {});
@@ -229,7 +232,7 @@ async function kilobytesBesideBun(modules: string): Promise<number> {
   return (await sizeOf(modules)) - (await sizeOf(join(modules, "bun"), join(modules, "@oven")));
 }
 
-/** A program that loads every package of ours by the name that our files call it. */
+/** A program that loads every package by the name that our files import. */
 function importing(folder: string): string {
   const read = new Bun.Transpiler({ loader: "ts" });
   const names = [...new Bun.Glob("{cli,src}/**/*.ts").scanSync(folder)]
@@ -246,7 +249,7 @@ function importing(folder: string): string {
   return `for (const name of ${JSON.stringify(packages)}) await import(name);`;
 }
 
-test("what is installed for serving serves calls and builds the same dashboard as everything does", async () => {
+test("what is installed for serving serves calls and builds the same dashboard as a whole install", async () => {
   const { folder, install } = project();
   expect(await install("serving", { COPY: process.execPath })).toMatchObject({ code: 0 });
   for (const path of ["cli", "dashboard", "scripts", "src", "tsconfig.json", "tollgate.example.yaml"])
@@ -254,14 +257,14 @@ test("what is installed for serving serves calls and builds the same dashboard a
   const bun = (cwd: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> =>
     runToEnd(process.execPath, args, { cwd });
   expect(await kilobytesBesideBun(join(folder, "node_modules"))).toBeLessThan(70_000);
-  // Whatever any file of the program imports is there, and what that loads in its turn.
+  // Everything imported by any file of the program is there, and what that loads in turn.
   expect(await bun(folder, "-e", importing(folder))).toMatchObject({ code: 0, err: "" });
   const pages = async (from: string, name: string): Promise<string[]> => {
     const to = join(folder, "..", name);
     expect(await bun(from, "scripts/dashboard.ts", to)).toMatchObject({ code: 0 });
     return [...new Bun.Glob("**/*").scanSync(to)].toSorted();
   };
-  expect(await pages(folder, "light")).toEqual(await pages(root, "whole")); // names have hashes of what is in them
+  expect(await pages(folder, "light")).toEqual(await pages(root, "whole")); // names have hashes of their content
   const gateway = Bun.spawn([process.execPath, "cli/tollgate.ts", "serve", "--port", "0"], {
     cwd: folder,
     env: { ...process.env, TOLLGATE_LOG_LEVEL: "silent" },

@@ -1,4 +1,4 @@
-// What `npm run build` makes beside the executable of this machine: the list of what is inside, and other machines' Bun.
+// What `npm run build` makes beside this machine's executable: the bill of materials, and Bun for other machines.
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -72,7 +72,7 @@ test("it lists what the product needs, from the lock file, and no tool", async (
     for (const reference of dependsOn) expect(references).toContain(reference);
 });
 
-test("Bun's program of each machine is pinned by the lock file, and another file is refused", async () => {
+test("Bun's program for each machine is pinned by the lock file, and another file is refused", async () => {
   const { packages } = (await Bun.file(join(root, "package-lock.json")).json()) as {
     packages: Record<string, { version: string; integrity?: string }>;
   };

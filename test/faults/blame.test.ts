@@ -1,10 +1,10 @@
-// Whose fault a failed call is: what one organization asks for closes no route for another, however its calls end.
+// Who is blamed for a failed call: one organization's requests close no route for another, however its calls end.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 
 const OPEN_AFTER = 3;
-/** Words without a pause, for longer than the gateway waits for any answer. */
+/** Text without a pause, for longer than the gateway waits for any answer. */
 const TOO_LONG = { tokens_per_second: 20, completion_tokens: 60 };
 const DEADLINE_MS = 1_000;
 
@@ -34,7 +34,7 @@ const together = <T>(ask: () => Promise<T>): Promise<T[]> =>
 const said = ({ status, json }: Reply<ErrorJson>): unknown =>
   status === 200 ? 200 : [status, json.error.code];
 
-test("streams that speak until their time is over close the route for nobody, and are told so", async () => {
+test("streams that last until their timeout close the route for nobody, and are told so", async () => {
   gateway.simulator.behave({ behaviour: TOO_LONG, calls: OPEN_AFTER });
   const streams = await together(() => gateway.stream(one, { ...hello(), max_tokens: 200 }));
   for (const { events } of streams)
@@ -45,7 +45,7 @@ test("streams that speak until their time is over close the route for nobody, an
   expect([said(await asks(one)), said(await asks(other))]).toEqual([200, 200]);
 });
 
-test("whole answers that do not come in time close it for who asked for them, and for nobody else", async () => {
+test("whole answers that do not come in time close it for the organization that asked, and for nobody else", async () => {
   gateway.simulator.behave({ behaviour: TOO_LONG, calls: OPEN_AFTER });
   const answers = await together(() => asks(one, { ...hello(), max_tokens: 200 }));
   expect(answers.map(said)).toEqual(answers.map(() => [504, "provider_timeout"]));
@@ -54,7 +54,7 @@ test("whole answers that do not come in time close it for who asked for them, an
   expect(said(await asks(one))).toBe(200); // it went well for another
 });
 
-test("a prompt that makes a provider fail closes it for who sent it; where it fails for another, too, for all", async () => {
+test("a prompt that makes a provider fail closes it for its sender; if it fails for another, too, for all", async () => {
   gateway.simulator.behave({ behaviour: { status: 500 }, calls: OPEN_AFTER + 1 });
   for (let n = 0; n < OPEN_AFTER; n += 1) await asks(one);
   expect(said(await asks(one))).toEqual([503, "route_unhealthy"]);

@@ -1,14 +1,14 @@
-// Large bodies of one organization, each of them milliseconds of reading on the thread that serves everybody. Another one
-// sends small calls meanwhile.
+// Large bodies of one organization, each of which takes milliseconds of parsing on the thread that serves everyone.
+// Another organization sends small calls meanwhile.
 import { expect, test } from "bun:test";
 import { PLAIN, UNCOUNTED } from "../support/models.ts";
 import { ProcessGateway } from "../support/process-gateway.ts";
 
 const LANES = 12;
-/** Of 1.2 MB together; refused for the window by their bytes, so that nothing but reading them costs. */
+/** 1.2 MB in all; refused because of their byte bound, so that only reading them costs anything. */
 const MESSAGES = 26_000;
 const CALLS = 100;
-/** 2 to 3 beside other tests; 100 and more when bodies are read as they come. */
+/** 2 to 3 beside other tests; 100 and more if bodies are read as they come. */
 const SLOWER_AT_MOST = 6;
 const ROUNDS = 3;
 
@@ -29,7 +29,7 @@ test("a flood of large bodies delays nobody else's small calls", async () => {
       }
       return tookMs.sort((a, b) => a - b);
     };
-    await victims(); // warm
+    await victims(); // warm-up
     const slower: { median: number; p99: number; flood: number }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const alone = await victims();
@@ -46,7 +46,7 @@ test("a flood of large bodies delays nobody else's small calls", async () => {
         `alone ${at(alone, 0.5)} and ${at(alone, 0.99)} ms, flooded ${at(flooded, 0.5)} and ${at(flooded, 0.99)} ms beside ${flood}`,
       );
     }
-    // The best round counts: the others may have met something else that ran on the machine.
+    // The best round counts: other work on the machine may have disturbed the rest.
     expect(Math.min(...slower.map(({ median }) => median))).toBeLessThan(SLOWER_AT_MOST);
     for (const { flood } of slower) expect(flood).toBeGreaterThan(LANES);
   } finally {

@@ -1,4 +1,4 @@
-// What clients do wrong (money.md §12 fault 56, 57): they leave, whenever they like. Nothing stays held, every call is
+// What clients do wrong (money.md §12 fault 56, 57): they leave at any time. Nothing stays held, every call is
 // settled once.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createLog } from "../../src/lib/log.ts";
@@ -18,7 +18,10 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** Sends a streamed request, or all but its last bytes, and destroys the socket after so many milliseconds, or bytes of the answer. */
+/**
+ * Sends a streamed request, or all but its last bytes, and destroys the socket after so many milliseconds, or bytes
+ * of the answer.
+ */
 function leaveAfter(
   when: number | { bytes: number },
   headers: readonly string[] = [],
@@ -72,7 +75,7 @@ test("clients that leave at any moment leave nothing held, without a key and wit
   expect(report.violations).toEqual([]);
 });
 
-test("the log says where a client was that left before its answer, or before its whole body", async () => {
+test("the log says how far a client got that left before its answer, or before its whole body", async () => {
   const left = (): { address: string; status: number }[] =>
     logged
       .split("\n")
@@ -80,7 +83,7 @@ test("the log says where a client was that left before its answer, or before its
       .map((line) => JSON.parse(line));
   gateway.simulator.behave({ behaviour: { latency_ms: 1_000 } });
   logged = "";
-  const seen = "Expect: 100-continue"; // is answered when the gateway has its header
+  const seen = "Expect: 100-continue"; // is answered once the gateway has its header
   await Promise.all([
     leaveAfter({ bytes: 0 }, [seen]),
     leaveAfter({ bytes: 0 }, [seen, `Idempotency-Key: ${crypto.randomUUID()}`]),
@@ -91,7 +94,7 @@ test("the log says where a client was that left before its answer, or before its
   await nothingHeld();
 }, 60_000);
 
-test("what an abandoned stream without a key delivered is what it is charged", async () => {
+test("an abandoned stream without a key is charged for what it delivered", async () => {
   gateway.simulator.behave({ behaviour: { tokens_per_second: 500, completion_tokens: 5000 }, calls: 1 });
   const before = gateway.simulator.bill().length;
   await leaveAfter({ bytes: 5_000 });

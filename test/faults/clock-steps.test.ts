@@ -1,5 +1,6 @@
-// A clock that somebody sets, as when a machine learns the time late: requests end by the monotonic clock, so that none of them
-// is taken from who runs it (money.md §2, case 39), and what a month once came to stays what it was.
+// A clock that is set while running, as on a machine that learns the time late: requests end by the monotonic clock,
+// so that none is taken from the gateway that runs it (money.md §2, case 39), and a past month's figures do not
+// change.
 import { expect, test } from "bun:test";
 import { firstOperator } from "../support/browser.ts";
 import { createLog } from "../../src/lib/log.ts";
@@ -7,12 +8,12 @@ import { testClock } from "../support/clock.ts";
 import { hello, startGateway, STORES } from "../support/gateway.ts";
 import { DAY_MS, waitFor } from "../support/wait.ts";
 
-/** How long a call stands still. */
+/** How long a call is delayed. */
 const STANDS_MS = 300;
 const body = { ...hello("uncounted-1"), max_tokens: 20 };
 
 for (const store of STORES)
-  test(`a clock that is put forward by a day ends no request that runs, on ${store}`, async () => {
+  test(`a clock that is put forward by a day ends no running request, on ${store}`, async () => {
     const clock = testClock();
     const gateway = await startGateway({ store, clock });
     const sweptAtMs = (): number => gateway.ledger.pulse().sweptAtMs ?? 0;
@@ -49,7 +50,7 @@ for (const store of STORES)
   }, 90_000);
 
 test.each([-DAY_MS, DAY_MS])(
-  "what a call took, and how long a repeat waited, are told by no clock that is set (%d ms)",
+  "the times of a call and of a replay's wait do not depend on clock changes (%d ms)",
   async (stepMs) => {
     const clock = testClock();
     const lines: string[] = [];
@@ -92,7 +93,7 @@ test.each([-DAY_MS, DAY_MS])(
   },
 );
 
-test("a month that is over keeps its statement, though a clock once went over its end and back", async () => {
+test("a past month keeps its statement, though a clock once went over its end and back", async () => {
   const clock = testClock();
   clock.set("2031-01-31T12:00:00Z");
   const gateway = await startGateway({ store: "sqlite", clock });

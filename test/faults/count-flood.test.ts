@@ -1,5 +1,6 @@
-// Prompts that are made to be counted for long: two million random ideographs, of one organization, with credits and without.
-// Another one streams, from a provider that tells no usage, so that each of its answers must be counted before it ends.
+// Prompts made to take long to count: two million random ideographs, from one organization, with credits and without.
+// Another one streams from a provider that reports no usage, so that each of its answers must be counted before it
+// ends.
 import { expect, test } from "bun:test";
 import { readEvents } from "../support/events.ts";
 import { PLAIN } from "../support/models.ts";
@@ -7,7 +8,7 @@ import { ProcessGateway } from "../support/process-gateway.ts";
 
 const FLOOD = 40;
 const CHARACTERS = 2_000_000;
-/** Its window takes them all, and a dollar does not pay them. */
+/** Its window takes them all, and a dollar does not pay for them. */
 const WIDE = {
   ...PLAIN,
   model: "wide-1",
@@ -54,7 +55,8 @@ test("a flood of prompts to be counted delays nobody else's answers, and takes b
     for (let calls = 0; calls < 40; calls += 1) alone.push(await call());
 
     const text = ideographs(CHARACTERS);
-    // As every SDK does: who wants the connection closed and is refused while still sending may meet its end before the answer.
+    // As every SDK does: a client that wants the connection closed and is refused while still sending may see it end
+    // before the answer.
     const stays = { connection: "keep-alive" };
     const aside = (model: string, secret: string) =>
       gateway.chat(secret, { model, messages: [{ role: "user", content: text }], max_tokens: 100 }, stays);

@@ -1,5 +1,5 @@
-// A gateway that dies at each named point of money.md §3, and comes back: the money, the provider's bill, and what the
-// retry with the same key sees. The process really dies, by SIGKILL, and the provider's bill outlives it.
+// A gateway that dies at each named point of money.md §3, and comes back: the money, the provider's bill, and what
+// the retry with the same key sees. The process really dies, by SIGKILL, and the provider's bill outlives it.
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CrashPoint } from "../../src/lib/crash-point.ts";
@@ -14,7 +14,7 @@ const SLOW_THREADS = join(import.meta.dir, "../support/slow-threads.ts");
 interface Case {
   at: CrashPoint | `${CrashPoint}:${number}`;
   stream: boolean;
-  /** A slow stream lasts long enough for its progress to be kept. */
+  /** A slow stream lasts long enough for its progress to be stored. */
   slow?: boolean;
   /** What the simulator does with the first call. */
   behaviour?: object;
@@ -34,7 +34,7 @@ const CASES: Case[] = [
   { at: "after_provider_refusal", stream: false, behaviour: { status: 503 }, calls: 1, retry: "unknown" },
   { at: "after_first_part", stream: true, calls: 1, retry: "unknown" },
   { at: "mid_stream:2", stream: true, slow: true, calls: 1, retry: "prefix" },
-  // A count may take its time: what was delivered is kept while it does.
+  // Counting may take time: what was delivered is stored meanwhile.
   {
     at: "mid_stream",
     stream: true,
@@ -107,7 +107,7 @@ const LONG = {
   ],
 };
 
-/** A gateway that has just started on a busy machine may say 503 first. */
+/** A gateway that has just started on a busy machine may answer 503 first. */
 async function quoteOf(
   gateway: ProcessGateway,
   secret: string,
@@ -137,7 +137,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("%s, while running holds are lo
       await simulate(gateway, { latency_ms: 20_000 });
       const rich = await gateway.customer();
       const quoted = await quoteOf(gateway, rich.secret, LONG);
-      // Room for one by its bytes, and beside it for none however it is counted; for more than two counted ones.
+      // Room for one by its bytes, and beside it for no other however it is counted; for more than two counted ones.
       const usd = (Number(quoted.max_charge_usd) * 1.05).toFixed(9);
       const customer = await gateway.customer(usd);
       const running = gateway.chat(customer.secret, LONG);
@@ -168,7 +168,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("%s, while running holds are lo
   });
 });
 
-test("a reader that saw more than was kept, or just as much, is told how the stream ended", async () => {
+test("a reader that got as much as was stored, or more, is told how the stream ended", async () => {
   const gateway = await ProcessGateway.start({ TOLLGATE_CRASH_AT: "mid_stream:2" });
   try {
     await simulate(gateway, { tokens_per_second: 40, completion_tokens: 400 });
@@ -276,7 +276,8 @@ const assertRetry: Record<Case["retry"], (seen: Seen) => void> = {
     expect(events.chunks.length).toBeGreaterThan(3);
     expect(events.chunks.at(-1)?.error?.code).toBe("provider_error");
     const prefix = again.text.slice(0, again.text.lastIndexOf("\n\nid: "));
-    // The last part may be kept, and the process dead, before it left: the retry brings it then, as it is charged.
+    // The last part may have been stored, and the process killed, before it was sent: the retry then returns it, as
+    // it is charged.
     const both = Math.min(prefix.length, first.text.length);
     expect(both).toBeGreaterThan(500);
     expect(first.text.slice(0, both)).toBe(prefix.slice(0, both));

@@ -1,5 +1,6 @@
-// Exceptions between the two commits, put where code of ours could throw: whatever is thrown while an answer is priced,
-// printed or settled, the caller gets an answer, no hold stays, and the slot, the key and the stream are free.
+// Exceptions between the two commits, injected where our code could throw: whatever is thrown while an answer is
+// priced, printed or settled, the caller gets an answer, no hold stays, and the slot, the key and the stream are
+// released.
 import { afterAll, afterEach, beforeAll, expect, spyOn, test } from "bun:test";
 import { Delivered } from "../../src/gateway/delivered.ts";
 import { Frames } from "../../src/gateway/formats/chat-completions/frames.ts";
@@ -110,7 +111,7 @@ for (const keyed of [false, true]) {
   });
 }
 
-test("a stream whose provider told too much before the exception is charged by our count, and its record says no more of that", async () => {
+test("a stream whose provider reported too much before the exception is charged by our count, and its record says no more of that", async () => {
   gateway.simulator.behave({
     behaviour: { usage: { prompt_tokens: 3000, completion_tokens: 3000 } },
     calls: 1,
@@ -131,7 +132,7 @@ test("a stream that its provider refuses leaves nothing either", async () => {
   await nothingIsLeft(before);
 });
 
-test("a settlement that the store has not taken yet is not given back", async () => {
+test("a settlement that the store has not accepted yet is not undone", async () => {
   const { overloaded } = await import("../../src/domain/overloaded.ts");
   const spy = spyOn(gateway.ledger, "settle").mockImplementation(() => Promise.reject(overloaded()));
   const reply = await gateway.chat(customer, hello());
@@ -139,6 +140,6 @@ test("a settlement that the store has not taken yet is not given back", async ()
   expect(reply.status).toBe(503);
   const { held } = await gateway.balance(customer);
   expect(held > 0n).toBe(true);
-  await gateway.restart(); // what a dead store did not take is resolved by the next start
+  await gateway.restart(); // the next start resolves what a dead store did not accept
   expect((await gateway.balance(customer)).held === 0n).toBe(true);
 });

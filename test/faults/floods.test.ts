@@ -1,5 +1,5 @@
-// Providers that never end (money.md §12, fault 52): whatever they repeat for ever, the call fails or ends within its
-// limits, the memory of the gateway stays bounded, and nothing stays held.
+// Providers that never end (money.md §12, fault 52): whatever they repeat, the call fails or ends within its limits,
+// the memory of the gateway stays limited, and nothing stays held.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
@@ -16,17 +16,17 @@ import { type Customer, hello, startGateway, type TestGateway } from "../support
 import { PLAIN } from "../support/models.ts";
 
 const FLOOD_BYTES = 400 * 1024 * 1024;
-/** Above what a gateway takes for its largest answer, far below what was sent. */
+/** More than a gateway takes for its largest answer, much less than was sent. */
 const GROWTH_BYTES_MAX = 300 * 1024 * 1024;
 const TOTAL_MS = 2_000;
-/** Enough for a flood to be refused for what it says, not for how long it takes. */
+/** Enough for a flood to be refused for its content, not for its duration. */
 const PATIENT_MS = 20_000;
 
 const said = event(delta({ content: "Hello" }));
 const finish = event(delta({}, "stop"));
 const usage = event({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 } });
 
-/** What stands behind the finish of an answer, for ever, and how long a client waits for its end. */
+/** What follows the finish of an answer, endlessly, and how long a client waits for its end. */
 const DRIPS: { title: string; head: string; unit: string; graceMs: number }[] = [
   {
     title: "comments after finish and usage",
@@ -44,7 +44,7 @@ const DRIPS: { title: string; head: string; unit: string; graceMs: number }[] = 
   },
 ];
 
-/** Goes on with `unit` every 50 ms until the gateway hangs up. */
+/** Sends `unit` every 50 ms until the gateway hangs up. */
 function drip(socket: Socket, head: string, unit: string): void {
   socket.write(head);
   const timer = setInterval(() => socket.write(unit), 50);
@@ -59,7 +59,7 @@ function trail(socket: Socket): void {
   setTimeout(() => socket.end(`${texts[2]}${usage}data: [DONE]\n\n`), 3_000);
 }
 
-/** Each at a provider of its own, so that these can be waited for together: model → what it answers. */
+/** Each on a provider of its own, so that they can run concurrently: model → its answer. */
 const SLOW = Object.fromEntries<(socket: Socket) => void>([
   ...DRIPS.map(
     ({ head, unit }, nth) =>
@@ -109,7 +109,7 @@ afterAll(async () => {
   for (const one of [upstream, ...slow]) await one[Symbol.asyncDispose]();
 });
 
-/** Writes `head`, then `unit` again and again as fast as it is taken, up to `FLOOD_BYTES`. */
+/** Writes `head`, then `unit` again and again as fast as it is accepted, up to `FLOOD_BYTES`. */
 function flood(socket: Socket, head: string, unit: string): void {
   const block = Buffer.from(unit.repeat(Math.ceil(65_536 / unit.length)));
   let sent = 0;
@@ -195,7 +195,7 @@ test.each([" ", "\n", '{"choices":['])(
   2 * PATIENT_MS,
 );
 
-/** Made at the first use: that takes a while. */
+/** Made on first use, because it takes a while. */
 function bomb(compress: (text: Buffer) => Buffer): () => Buffer {
   let made: Buffer | null = null;
   return () => (made ??= compress(Buffer.alloc(FLOOD_BYTES, "data:\n")));
@@ -215,7 +215,7 @@ for (const [coding, compressed] of BOMBS)
       answer = (socket) => {
         socket.write(Buffer.concat([Buffer.from(head), bytes]));
       };
-      // The second on a connection that stands, so that its head and its body arrive as one.
+      // The second on an existing connection, so that its head and its body arrive together.
       for (let call = 0; call < 2; call += 1) {
         const { outcome, grownBytes } = await measured(() =>
           gateway.chat(customer, { ...hello("patient-1"), stream }),
@@ -228,7 +228,7 @@ for (const [coding, compressed] of BOMBS)
   );
 
 test.each(BOMBS)(
-  "a refusal that %s makes large is read as far as refusals go, and no more of it is made",
+  "a refusal that %s makes large is read up to the limit for refusals",
   async (coding, compressed) => {
     const bytes = compressed();
     const head = `HTTP/1.1 400 Bad Request\r\ncontent-encoding: ${coding}\r\ncontent-length: ${bytes.byteLength}\r\n\r\n`;
@@ -244,7 +244,7 @@ test.each(BOMBS)(
   2 * PATIENT_MS,
 );
 
-test("an event without end behind delivered text breaks the stream, charged for the text", async () => {
+test("an endless event after delivered text breaks the stream, charged for the text", async () => {
   answer = (socket) => flood(socket, STREAM_HEAD + said, "data:\n");
   const { outcome, grownBytes } = await measured(() => gateway.stream(customer, hello("patient-1")));
   expect(outcome.text).toContain('"content":"Hello"');
@@ -273,7 +273,7 @@ test.concurrent.each(DRIPS.map((one, nth) => ({ ...one, model: `drip-${nth}` }))
   20_000,
 );
 
-test.concurrent("text behind a finish on every chunk is waited for as long as any text", async () => {
+test.concurrent("text after a finish on every chunk is waited for like any text", async () => {
   const { events } = await gateway.stream(customer, hello("trail"));
   expect(textOf(events)).toBe("Hello!");
 });

@@ -1,5 +1,5 @@
-// Bodies that are declared and do not come, or come to all but their end: they keep nobody else's small ones out, whether
-// tenants without a cent send them or strangers (hardening.md S18).
+// Bodies that are declared and never sent, or sent except for their end: they do not block other small ones, whether
+// tenants without credits send them or strangers (hardening.md S18).
 import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -35,7 +35,7 @@ interface Declared {
   headers?: string[];
 }
 
-/** Begins a body; resolves when the gateway has seen its header, and what is sent of it has left. */
+/** Begins a body; resolves when the gateway has read its header, and the given part of it is sent. */
 function begin({ path, bytes, sent = 0, headers = [] }: Declared): Promise<void> {
   const { origin } = new URL(gateway.url);
   const socket = openSocket(gateway.url);
@@ -62,7 +62,7 @@ const many = (times: number, declared: Declared): Promise<unknown> =>
 const bearer = ({ secret }: Customer): string => `Authorization: Bearer ${secret}`;
 const from = (address: string): string => `X-Forwarded-For: ${address}`;
 
-/** What strangers are answered at each of their doors: the status of many calls, one after the other. */
+/** What strangers get on each kind of endpoint: the statuses of many calls in sequence. */
 async function strangers(address: string): Promise<Record<string, number[]>> {
   const { origin } = new URL(gateway.url);
   const doors: Record<string, [path: string, body: unknown, headers?: Record<string, string>]> = {
@@ -91,7 +91,7 @@ async function calls(customer: Customer): Promise<number[]> {
   return [...new Set(statuses)];
 }
 
-test("bodies that a stranger only declares keep no stranger out, at any door, from the same address", async () => {
+test("bodies that a stranger only declares block no other stranger, on any endpoint, from the same address", async () => {
   const before = await strangers("192.0.2.1");
   await many(40, {
     path: "/webhooks/stripe",
@@ -101,7 +101,7 @@ test("bodies that a stranger only declares keep no stranger out, at any door, fr
   expect(await strangers("192.0.2.1")).toEqual(before);
 });
 
-test("what one stranger has under way keeps out nobody at another door or another address, and no tenant", async () => {
+test("one stranger's pending bodies block nobody on another endpoint or from another address, and no tenant", async () => {
   const here = "2001:db8:1:2::1";
   const before = await strangers("192.0.2.2");
   // One network: as many addresses as it likes.
@@ -121,7 +121,7 @@ test("what one stranger has under way keeps out nobody at another door or anothe
   expect(await calls(paying)).toEqual([200]);
 });
 
-test("bodies that tenants without a cent only declare keep no other tenant out", async () => {
+test("bodies that tenants without credits only declare block no other tenant", async () => {
   await Promise.all(
     poor.map((tenant) =>
       many(8, { path: "/v1/chat/completions", bytes: 8 * MEGABYTE, headers: [bearer(tenant)] }),
@@ -131,7 +131,7 @@ test("bodies that tenants without a cent only declare keep no other tenant out",
   expect(await calls(poor[0] as Customer)).toEqual([402]);
 });
 
-test("small calls pass beside large bodies that have come to all but their last bytes, of several tenants", async () => {
+test("small calls get through beside several tenants' large bodies that lack only their last bytes", async () => {
   await Promise.all(
     poor.map((tenant) =>
       many(8, {
@@ -146,7 +146,7 @@ test("small calls pass beside large bodies that have come to all but their last 
   expect(await calls(poor[0] as Customer)).toEqual([402]);
 }, 60_000);
 
-test("small calls pass beside any number of unfinished small bodies of several tenants", async () => {
+test("small calls get through beside any number of several tenants' unfinished small bodies", async () => {
   await Promise.all(
     poor.map((tenant) =>
       many(560, { path: "/v1/chat/completions", bytes: SMALL, headers: [bearer(tenant)] }),

@@ -1,5 +1,5 @@
-// Sockets that are kept alive behind an answer: whatever was asked, they are closed after the idle time, and none before its
-// answer is whole (wire.md §6, hardening.md S18). Bun counts in steps of four seconds.
+// Keep-alive sockets after an answer: whatever was requested, they are closed after the idle time, and none before
+// its answer is complete (wire.md §6, hardening.md S18). Bun counts in steps of four seconds.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/config.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -9,7 +9,7 @@ import { waitFor } from "../support/wait.ts";
 
 /** One step. */
 const SHORT_MS = 1_000;
-/** More than one step, and less than the comments of a silent stream take to come. */
+/** More than one step, and less than the interval of a silent stream's comments. */
 const SILENT_MS = 9_000;
 
 let gateway: TestGateway;
@@ -30,7 +30,7 @@ afterAll(() => gateway.stop());
 const CHAT = "POST /v1/chat/completions";
 const bearer = (): string => `Authorization: Bearer ${customer.secret}`;
 
-test("a socket is closed behind each answer: refused, whole, streamed, replayed, large, and of every other door", async () => {
+test("a socket is closed after each kind of answer: refused, whole, streamed, replayed, large, and of every other endpoint", async () => {
   const ask = hello(PLAIN.model);
   const key = "Idempotency-Key: kept-alive-1";
   await gateway.chat(customer, ask, { "idempotency-key": "kept-alive-1" });
@@ -66,7 +66,7 @@ test("a socket is closed behind each answer: refused, whole, streamed, replayed,
   expect(open()).toEqual([]);
 }, 60_000);
 
-test("a provider that is silent for longer than that cuts no answer, whole or streamed, nor one that comes after another", async () => {
+test("a provider that is silent for longer than that cuts no answer, whole or streamed, nor a following one", async () => {
   gateway.simulator.behave({ behaviour: { latency_ms: SILENT_MS }, calls: 3 });
   const ask = hello(PLAIN.model);
   const answers = await Promise.all(
@@ -83,7 +83,7 @@ test("a provider that is silent for longer than that cuts no answer, whole or st
   for (const answer of answers) expect(answer).toContain('"finish_reason":"');
 }, 60_000);
 
-test("a socket that has had an answer outlives one that has asked for nothing, by more than a proxy's 60 seconds", async () => {
+test("a socket that has had an answer stays open longer than one that has requested nothing, by more than a proxy's 60 seconds", async () => {
   const patient = await startGateway({
     configure: ({ limits }) => {
       limits.headerTimeoutMs = SHORT_MS;

@@ -1,13 +1,14 @@
-// Memory for prompts: a large body is in memory until its request is settled, so it has room of its own until then, whatever its
-// provider makes of it; whoever takes too much of it is told to come back, and others are served.
+// Memory for prompts: a large body is in memory until its request is settled, so it occupies its share until then,
+// whatever its provider does; an organization that takes too much is told to come back, and others are served.
 import { expect, test } from "bun:test";
+import { SMALL_BODY_BYTES } from "../../src/limits/uploads.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { MODELS, VECTORS } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
 
 const BODY_BYTES = 128 * 1024;
-/** Two of them are a quarter of the room. */
+/** Two of them are a quarter of the total. */
 const LARGE = {
   model: "uncounted-1",
   max_tokens: 10,
@@ -50,7 +51,7 @@ test("large bodies of requests that run are bounded: 429 for whoever has too man
   });
 }, 60_000);
 
-test("what is refused, asked as a quote, or repeated gives its room back", async () => {
+test("a refused request, a quote and a replay release their memory", async () => {
   await within(async (gateway) => {
     const [rich, poor] = [await gateway.customer({ usd: "100" }), await gateway.customer({ usd: "0.01" })];
     const key = { "idempotency-key": "large-prompt-1" };
@@ -68,35 +69,50 @@ test("what is refused, asked as a quote, or repeated gives its room back", async
   });
 }, 60_000);
 
-/** Some 50 KB of text in 1,500 messages: 170 KB of memory in thirds, of 256 that an organization has. */
+function manyMessages(count: number): object[] {
+  return Array.from({ length: count }, (_, n) => ({
+    role: n % 2 === 0 ? "user" : "assistant",
+    content: "x",
+  }));
+}
+
+/** About 50 KB of text in 1,500 messages: 170 KB of memory in thirds, of 256 that an organization has. */
 const MANY = {
   model: "uncounted-1",
   max_tokens: 10,
-  messages: Array.from({ length: 1_500 }, (_, n) => ({
-    role: n % 2 === 0 ? "user" : "assistant",
-    content: "x",
-  })),
+  messages: manyMessages(1_500),
 };
 
-test("a body of many small values has room by what it becomes, not by its text", async () => {
-  await within(async (gateway) => {
-    const [one, other] = [await gateway.customer({ usd: "100" }), await gateway.customer({ usd: "100" })];
-    const ask = (customer: Customer) => gateway.chat<ErrorJson>(customer, MANY);
-    gateway.simulator.behave({ behaviour: { until_well: true } });
-    const hanging = [ask(one), ask(other)];
-    await waitFor(async () => running(gateway) === 2, "two that run");
-    const refused = await ask(one);
-    expect([refused.status, refused.json.error.code]).toEqual([429, "rate_limit_exceeded"]);
-    gateway.simulator.behaveWell();
-    expect((await Promise.all(hanging)).map(({ status }) => status)).toEqual([200, 200]);
-    expect((await ask(one)).status).toBe(200);
-  });
-}, 60_000);
+/** Some 68 KB of text, which is a large body, in 2,100 messages: 236 KB of memory in thirds. */
+const MORE = { ...MANY, messages: manyMessages(2_100) };
 
-test("one that becomes more than an organization's room is served alone", async () => {
+test.each([
+  ["a body of many small values has room by what it becomes, not by its text", MANY],
+  ["so has a large one", MORE],
+])(
+  "%s",
+  async (_, body) => {
+    expect(JSON.stringify(body).length > SMALL_BODY_BYTES).toBe(body === MORE);
+    await within(async (gateway) => {
+      const [one, other] = [await gateway.customer({ usd: "100" }), await gateway.customer({ usd: "100" })];
+      const ask = (customer: Customer) => gateway.chat<ErrorJson>(customer, body);
+      gateway.simulator.behave({ behaviour: { until_well: true } });
+      const hanging = [ask(one), ask(other)];
+      await waitFor(async () => running(gateway) === 2, "two that run");
+      const refused = await ask(one);
+      expect([refused.status, refused.json.error.code]).toEqual([429, "rate_limit_exceeded"]);
+      gateway.simulator.behaveWell();
+      expect((await Promise.all(hanging)).map(({ status }) => status)).toEqual([200, 200]);
+      expect((await ask(one)).status).toBe(200);
+    });
+  },
+  60_000,
+);
+
+test("one that becomes larger than an organization's share is served alone", async () => {
   await within(async (gateway) => {
     const one = await gateway.customer({ usd: "100" });
-    const messages = Array.from({ length: 2_600 }, (_, n) => MANY.messages[n % 2]); // 290 KB of 256
+    const messages = manyMessages(2_600); // 290 KB of 256
     for (let n = 0; n < 3; n += 1) {
       const { status, json } = await gateway.chat<ErrorJson>(one, { ...MANY, messages });
       expect([status, json]).toEqual([200, expect.anything()]);

@@ -1,5 +1,6 @@
-// A refusal that comes before its request's body has ended reaches a client that keeps no connection open (as proxies do by default): it
-// is sent behind the body, which is read and forgotten. Sent at once, the connection would be reset under it (wire.md §6).
+// A refusal that comes before the end of its request's body reaches a client that keeps no connection open (as
+// proxies do by default): it is sent after the body, which is read and discarded. Sent at once, it would be lost with
+// the connection's reset (wire.md §6).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { openSocket } from "../support/raw.ts";
@@ -29,7 +30,10 @@ interface Upload {
   megabytes: number;
 }
 
-/** Writes all of a body before it reads a byte, as simple clients do; what came back until the connection ended, or in a second. */
+/**
+ * Writes all of a body before it reads a byte, as simple clients do; returns what came back until the connection
+ * ended, or in a second.
+ */
 function upload({ path = "/v1/chat/completions", ...how }: Upload): Promise<string> {
   const { key = customer.secret, type = "application/json", connection } = how;
   const framing =
@@ -90,7 +94,7 @@ test.each(
   }
 });
 
-test("a body that does not come is not waited for", async () => {
+test("a body that never comes is not waited for", async () => {
   const socket = openSocket(gateway.url);
   const headers = "Host: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 100";
   const begunAtMs = performance.now();

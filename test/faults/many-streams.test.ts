@@ -1,5 +1,5 @@
-// Many streams at once to one provider (money.md §12 fault 55): Bun's fetch opens 256 connections unless told otherwise,
-// and lets the rest wait without a word.
+// Many concurrent streams to one provider (money.md §12 fault 55): Bun's fetch opens 256 connections by default, and
+// silently queues the rest.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 

@@ -1,10 +1,11 @@
-// Run by its test in a process of its own: `bun test` itself keeps to 256 connections, whatever the environment says.
+// Run by its test in a separate process: `bun test` itself is limited to 256 connections, whatever the environment
+// says.
 import { hello, startGateway } from "../support/gateway.ts";
 
 const STREAMS = 600;
 const gateway = await startGateway();
 const customer = await gateway.customer({ usd: "100" });
-gateway.simulator.behave({ behaviour: { first_event_ms: 8000 } }); // the last has come before the first is answered
+gateway.simulator.behave({ behaviour: { first_event_ms: 8000 } }); // the last one arrives before the first is answered
 const body = { ...hello(), max_tokens: 5 };
 const running = Promise.all(Array.from({ length: STREAMS }, () => gateway.stream(customer, body)));
 let atOnce = 0;

@@ -1,5 +1,6 @@
-// The torture harness finds what is broken: two of its mutants in `npm test`. The others, each beside a control without its
-// bug, need longer: `npm run torture -- --mutants`. What a mutant does is no question of seconds: other files run beside it.
+// The torture harness finds bugs: two of its mutants run in `npm test`. The others, each beside a control without its
+// bug, take longer: `npm run torture -- --mutants`. A mutant's effect does not depend on timing, so other files run
+// beside it.
 import { describe, expect, test } from "bun:test";
 import { MUTANTS } from "../../torture/mutants/list.ts";
 import { edit } from "../../torture/mutants/mutant.ts";

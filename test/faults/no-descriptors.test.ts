@@ -1,5 +1,5 @@
-// A gateway that has no file descriptor left for another connection fails by itself: no provider is blamed for it, no route
-// closes, and whoever asks is told to come back.
+// A gateway without a free file descriptor for another connection fails on its own account: no provider is blamed for
+// it, no route closes, and callers are told to come back.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -32,8 +32,8 @@ afterEach(async () => {
 });
 
 /**
- * Starts it again with few descriptors, as a container or a service may have them; its provider at this host name, and asked by
- * nobody but calls.
+ * Restarts it with few descriptors, as a container or a service may have them; its provider is at this host name, and
+ * contacted only by calls.
  */
 async function runLimited(host: string): Promise<void> {
   await gateway.kill("SIGTERM");
@@ -48,7 +48,7 @@ async function runLimited(host: string): Promise<void> {
 
 const taken = (): number => readdirSync(`/proc/${gateway.pid}/fd`).length;
 
-/** Takes every descriptor that the gateway has left, by connections that say nothing. */
+/** Uses up the gateway's remaining descriptors, by connections that send nothing. */
 async function takeAll(): Promise<void> {
   for (let n = 0; n < DESCRIPTORS; n += 1) idle.push(openSocket(gateway.address));
   await waitFor(async () => taken() >= DESCRIPTORS, "the last descriptor to be taken");
@@ -60,7 +60,7 @@ async function giveBack(): Promise<void> {
   await waitFor(async () => taken() < DESCRIPTORS / 2, "descriptors to be free again");
 }
 
-/** On one connection, which the gateway has taken already. */
+/** On one connection, which the gateway has accepted already. */
 async function client(): Promise<{ ask(this: void, asked?: object): void; kept: Kept }> {
   const kept = new Kept(gateway.address);
   kept.ask("GET /healthz");
@@ -68,7 +68,7 @@ async function client(): Promise<{ ask(this: void, asked?: object): void; kept: 
   return { kept, ask: (asked = body) => kept.ask(CHAT, asked, `Authorization: Bearer ${secret}`) };
 }
 
-/** More calls than close a route, one after the other; each one's status, code and advice. */
+/** More calls than close a route, in sequence; each one's status, code and advice. */
 async function refusals(): Promise<void> {
   const { kept, ask } = await client();
   await takeAll();
@@ -96,7 +96,7 @@ test.each(HOSTS)(
     await runLimited(host);
     gateway.simulator.behave({ behaviour: SLOW, calls: 1 });
     const stream = await client();
-    stream.ask({ ...body, stream: true }); // the provider has answered just now, and its connection is in use
+    stream.ask({ ...body, stream: true }); // the provider has just answered, and its connection is in use
     await waitFor(async () => stream.kept.text.includes("data:"), "the stream's first words");
     await refusals();
     await waitFor(async () => stream.kept.text.includes("[DONE]"), "the stream's end");
@@ -113,7 +113,7 @@ test.each(HOSTS)(
   60_000,
 );
 
-test("no more calls run at once than there are descriptors for; the others are told to come back", async () => {
+test("no more calls run concurrently than there are descriptors for; the others are told to come back", async () => {
   await runLimited("127.0.0.1");
   gateway.simulator.behave({ behaviour: SLOW, calls: DESCRIPTORS });
   const streams = Array.from({ length: DESCRIPTORS }, () =>

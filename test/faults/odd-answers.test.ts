@@ -1,5 +1,5 @@
-// Answers of any shape at all, generated: whatever JSON a provider puts where, the caller gets 200 or a refusal that says
-// so, never a 500; nothing stays held, and the gateway goes on.
+// Generated answers of any shape: whatever JSON a provider puts where, the caller gets 200 or a refusal that says so,
+// never a 500; nothing stays held, and the gateway keeps serving.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
@@ -36,7 +36,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  // A refused account is the provider's word and an operator's affair; anything else would be an exception of ours.
+  // A refused account is the provider's word, for an operator to handle; anything else would be an exception of ours.
   expect(logged.filter((line) => !line.includes("its routes are closed"))).toEqual([]);
   await gateway.assertSound();
   await gateway.stop();
@@ -54,7 +54,7 @@ interface Whole {
   choices: { message: { content: unknown; tool_calls?: { function: { arguments: unknown } }[] } }[];
 }
 
-/** What must hold of every answer to `reply`, whatever it is. */
+/** Checks what must hold of every answer to `reply`, whatever it is. */
 async function holdsFor(reply: string, options: Parameters<typeof ask>[0]): Promise<void> {
   answer = reply;
   const { status, text, headers } = await gateway.chat(customer, ask(options));
@@ -90,7 +90,7 @@ const nested = (depth: number): unknown => {
   return value;
 };
 
-/** Values that are valid JSON and that somebody did not think of. */
+/** Valid but unexpected JSON values. */
 const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, 0, -0, -1, 0.5, 2 ** 31, 2 ** 40, 2 ** 53, 1e308, -1e308),
   fc.constantFrom("", "\0", "\ud83d", "\udc00x", "stop", "error", "length", "constructor", "__proto__"),
@@ -102,7 +102,7 @@ const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
 
-/** Mostly what belongs there, else anything, else nothing. */
+/** Usually what belongs there, otherwise anything, otherwise nothing. */
 const mostly = (usual: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof({ arbitrary: usual, weight: 6 }, { arbitrary: odd, weight: 1 });
 const some = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> =>

@@ -1,5 +1,6 @@
-// Replies that a provider, or a proxy before it, frames or words oddly: each is an answer put right or a clear 502, nothing
-// stays held, nothing is charged without an answer, and the next call on the same connection gets its own.
+// Replies that a provider, or a proxy before it, frames or phrases oddly: each becomes a correct answer or a clear
+// 502, nothing stays held, nothing is charged without an answer, and the next call on the same connection gets its
+// own.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import {
@@ -49,7 +50,7 @@ afterAll(async () => {
 
 interface Reply {
   bytes: string | Buffer;
-  /** The connection ends behind the bytes; else it stays open. */
+  /** The connection ends after the bytes; otherwise it stays open. */
   closes?: boolean;
 }
 interface Call {
@@ -321,7 +322,7 @@ test.each(NO_STREAMS)("streamed: %s is a broken provider: nothing is held or cha
   await fails(odd, true);
 });
 
-test("gaps, jumps and signs in the indexes of tool calls are closed up", async () => {
+test("gaps, jumps and signs in the indexes of tool calls are normalized", async () => {
   const call = (index: number, name: string, args: string): object => ({
     index,
     id: `call-${name}`,

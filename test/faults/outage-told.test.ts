@@ -1,5 +1,5 @@
-// A provider that fails or is gone is said in the log, once when it begins and once when it is over, however many callers
-// are refused meanwhile: nothing else of a closed route is written for whoever reads the log alone.
+// A provider that fails or is gone is logged once when it begins and once when it is over, however many callers are
+// refused meanwhile: the log has no other trace of a closed route.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createLog } from "../../src/lib/log.ts";
 import { startSimulator } from "../../src/providers/simulator/server.ts";
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("calls that fail one after the other, of one organization and then of all", async () => {
+test("consecutive failed calls, of one organization and then of all", async () => {
   const [one, other] = [await gateway.customer(), await gateway.customer()];
   gateway.simulator.behave({ behaviour: { status: 500 } });
   lines.splice(0);

@@ -1,5 +1,5 @@
-// A gateway that is killed while a payment comes in (fault 68): the service delivers again, and the payment is credited
-// once. The process really dies, by SIGKILL; the Stripe-shaped double outlives it.
+// A gateway that is killed while a payment arrives (fault 68): the service redelivers, and the payment is credited
+// once. The process really dies, by SIGKILL; the fake Stripe outlives it.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ test.each(POINTS)(
   120_000,
 );
 
-/** An order of $25 as the dashboard makes it, in the store of a gateway that does not run; where to pay. */
+/** An order of $25 as the dashboard makes it, in the store of a gateway that does not run; returns where to pay. */
 async function orderIn(dataDir: string, organizationId: string, apiUrl: string): Promise<string> {
   const store = openSqliteStore(dataDir);
   const orders = new OrderBook(sqliteSql(store));

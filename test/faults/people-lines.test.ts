@@ -1,5 +1,5 @@
-// A gateway that is killed while somebody changes something about people: after the next start the change is there with its line
-// in the audit log, once, or neither is. The process really dies, by SIGKILL.
+// A gateway that is killed during a change about people: after the next start either the change is there with its
+// line in the audit log, once, or neither is. The process really dies, by SIGKILL.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CrashPoint } from "../../src/lib/crash-point.ts";
@@ -18,7 +18,7 @@ const POINTS: [store: Store, at: CrashPoint, kept: boolean][] = [
     [store, "person_changed", false],
     [store, "person_committed", true],
   ]),
-  ["sqlite", "line_carried", true], // on PostgreSQL nothing is carried
+  ["sqlite", "line_carried", true], // on PostgreSQL nothing is carried over
 ];
 
 test.each(POINTS)(
@@ -49,7 +49,7 @@ test.each(POINTS)(
         );
       expect((await back.app("GET /session")).person?.name).toBe(kept ? "After" : "Before");
       await reads(renamed, kept ? [JSON.stringify({ name: "After" })] : []);
-      // What comes next comes behind it, and brings no second one of it.
+      // The next change comes after it, and brings no second line of it.
       await back.send("PATCH", "/app/v1/profile", { name: "Then" }, { origin: gateway.url });
       expect(await renamed()).toEqual([
         JSON.stringify({ name: "Then" }),

@@ -1,5 +1,5 @@
-// Requests that a socket sends at once, without waiting for an answer: a thousand of one tenant, or of nobody, are not answered before
-// everybody else's. A few are, in order (hardening.md S18).
+// Requests that a socket sends without waiting for answers: a thousand of one tenant, or of a stranger, are not
+// answered before everyone else's. A few are, in order (hardening.md S18).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { ProcessGateway } from "../support/process-gateway.ts";
@@ -9,7 +9,7 @@ const SOCKETS = 20;
 const PIPELINED = 600;
 const CALLS = 10;
 const ROUNDS = 3;
-/** Some 30 beside other tests; 2,000 when all that had come was answered first. */
+/** About 30 beside other tests; 2,000 if everything received was answered first. */
 const MEDIAN_MS = 500;
 const ASK = { model: "plain-1", messages: [{ role: "user", content: "x" }], max_tokens: 1 };
 
@@ -30,7 +30,7 @@ const posted = (secret: string): string => {
   return `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 };
 
-/** Sockets that send so many requests at once, again and again, whatever becomes of them. */
+/** Sockets that send so many requests at once, again and again, ignoring the results. */
 function flood(request: string): () => void {
   const all = Buffer.from(request.repeat(PIPELINED));
   const sockets = new Set<Socket>();
@@ -57,7 +57,7 @@ function flood(request: string): () => void {
   };
 }
 
-/** The median of another's calls meanwhile, milliseconds. */
+/** The median of another tenant's calls meanwhile, milliseconds. */
 async function others(): Promise<number> {
   const tookMs: number[] = [];
   for (let n = 0; n < CALLS; n += 1) {
@@ -83,7 +83,7 @@ test.each([
       end();
     }
     console.info(`medians of others ${medians.map((ms) => ms.toFixed(0)).join(", ")} ms`);
-    // The best round counts: the others may have met something else that ran on the machine.
+    // The best round counts: other work on the machine may have disturbed the rest.
     expect(Math.min(...medians)).toBeLessThan(MEDIAN_MS);
   },
   120_000,

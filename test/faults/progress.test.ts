@@ -1,5 +1,6 @@
-// A gateway that is killed in the middle of streams, whatever they are made of: what their clients have got is charged, but
-// for the last moment, and never more; a caller's key gets its prefix back. The process really dies, by SIGKILL.
+// A gateway that is killed in the middle of streams, whatever they contain: what their clients received is charged,
+// except for the last moment, and never more; a caller's key gets its prefix back. The process really dies, by
+// SIGKILL.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -94,7 +95,7 @@ describe.each(Object.entries(STORE_ENVIRONMENTS))("%s", (_, environment) => {
   }, 120_000);
 
   test("killed two seconds into twenty streams, at most 15 % of what clients got is not charged, and nothing else is", async () => {
-    // A machine with much else to do is late with a write now and then; a gateway that writes too seldom is so each time.
+    // A busy machine is late with a write now and then; a gateway that writes too rarely is late each time.
     let share = 0;
     for (let tries = 0; share <= 0.85 && tries < 3; tries += 1)
       share = await shareCharged(await environment());
@@ -102,7 +103,10 @@ describe.each(Object.entries(STORE_ENVIRONMENTS))("%s", (_, environment) => {
   }, 120_000);
 });
 
-/** Of the tokens that the clients of twenty streams got before their gateway was killed; never more than they got of one. */
+/**
+ * The charged share of the tokens that the clients of twenty streams received before their gateway was killed; never
+ * more than they received in one.
+ */
 async function shareCharged(env: Record<string, string>): Promise<number> {
   const gateway = await ProcessGateway.start(env);
   try {
@@ -115,7 +119,7 @@ async function shareCharged(env: Record<string, string>): Promise<number> {
     await untilParts(arriving, 1);
     await Bun.sleep(1000);
     await untilWritten(gateway, env);
-    await Bun.sleep(950); // the next write of a second-long rhythm is near, and the last one is as far as it can be
+    await Bun.sleep(950); // the next write of a once-a-second rhythm is near, and the last one as long ago as possible
     const ended = await kill(gateway, cuts, env);
     let [charged, delivered] = [0, 0];
     for (const one of ended) {
@@ -145,7 +149,7 @@ const simulate = (gateway: ProcessGateway, order: object): Promise<Response> =>
 const keyed = (index: number): Record<string, string> =>
   index % 2 === 0 ? {} : { "idempotency-key": `${index}-of-this-test` };
 
-/** Until the store has more of the running streams than when this was called. */
+/** Waits until the store has more of the running streams than when this was called. */
 async function untilWritten(gateway: ProcessGateway, env: Record<string, string>): Promise<void> {
   const select = "SELECT CAST(coalesce(sum(delivered_tokens), 0) AS bigint) AS tokens FROM request";
   const client = new pg.Client({ connectionString: env["DATABASE_URL"] });
@@ -166,7 +170,7 @@ async function untilWritten(gateway: ProcessGateway, env: Record<string, string>
   }
 }
 
-/** A stream of its own customer. */
+/** A stream of a new customer. */
 async function cutOf(gateway: ProcessGateway, name: string, headers: Record<string, string>): Promise<Cut> {
   const { secret } = await gateway.customer();
   const body = bodyOf(`Answer with ${name}`);
@@ -202,7 +206,7 @@ async function kill(
   return ended;
 }
 
-/** All choices and kinds of these answers are one text, but for the name of a tool. */
+/** All choices and kinds of these answers are one text, except for the name of a tool. */
 async function countsOf(chunks: readonly ChunkJson[]): Promise<number[]> {
   const counts: Promise<number>[] = [];
   let [name, text] = ["", ""];

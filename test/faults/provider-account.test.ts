@@ -1,5 +1,5 @@
-// What providers say of our account and of our requests: an empty account is nobody's rate, a caller's mistake is a 400
-// with its field, ours is a 502 and an alarm; their words are kept, redacted, for those whom they concern.
+// Providers' messages about our account and our requests: an empty account is not a rate limit, a caller's mistake is
+// a 400 with its field, ours is a 502 and an alarm; the messages are stored, redacted, for those concerned.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { httpReply, startUpstream, type Upstream } from "../../src/providers/openai/openai.fixtures.ts";
 import type { ErrorJson } from "../support/events.ts";
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   logged.length = 0;
-  await Bun.sleep(3); // the circuit of the test before lets a trial through
+  await Bun.sleep(3); // the circuit of the previous test lets a trial through
 });
 afterAll(async () => {
   await gateway.assertSound();
@@ -65,7 +65,7 @@ const account = async (): Promise<{ cause: string; words: string | null } | null
   return data.find(({ name }) => name === "vendor")?.account ?? null;
 };
 
-/** As the vendors word it. */
+/** As the vendors phrase it. */
 const EMPTY: [string, string][] = [
   [
     "OpenAI",
@@ -219,7 +219,7 @@ for (const stream of [false, true]) {
   );
 }
 
-test("a refused key is told apart, and an answer clears it", async () => {
+test("a refused key is reported separately, and an answer clears it", async () => {
   reply = refusal(401, {
     error: {
       message: "Incorrect API key provided: hunter2-provider-secret",
@@ -238,7 +238,7 @@ test("a refused key is told apart, and an answer clears it", async () => {
   expect(await account()).toBeNull();
 });
 
-/** Rates, and words that a caller could have put there: they close nothing for nobody. */
+/** Rate limits, and texts that a caller could have put there: they close nothing for anyone. */
 const NOT_EMPTY: [string, string, number][] = [
   [
     "a rate limit",
@@ -416,7 +416,7 @@ test.each(MISTAKES.map((mistake) => [mistake.what, mistake] as const))(
   },
 );
 
-test("a provider's words are kept redacted, on one line, for operators; of their own request, for members", async () => {
+test("a provider's messages are stored redacted, on one line, for operators; for members those about their own requests", async () => {
   const nasty = `Invalid 'temperature': see https://vendor.example/acct/4711 with key hunter2-provider-secret, org-A1b2C3d4, project 123456789012, "${"the whole prompt ".repeat(5)}"\n\u001b[31mred\u202e`;
   for (const [body, members] of [
     [{ temperature: 2 }, true],

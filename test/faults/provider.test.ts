@@ -1,5 +1,5 @@
-// What providers do wrong (wire.md §8.3, money.md §12 faults 41–55), and what it costs: nothing without delivery, never
-// more than one call on the provider's bill.
+// What providers do wrong (wire.md §8.3, money.md §12 faults 41–55), and what it costs: nothing without delivery,
+// never more than one call on the provider's bill.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Behaviour } from "../../src/providers/simulator/behaviour.ts";
 import { countTokens } from "../../src/pricing/tokens.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     configure: (config) => {
       for (const provider of config.providers) {
-        // Short, and yet longer than a slow machine takes for an answer that does come.
+        // Short, but longer than a slow machine takes for an answer that does come.
         provider.timeouts = { connectMs: 2_000, firstTokenMs: 1_500, idleMs: 1_500, totalMs: 8_000 };
         provider.health = { ...provider.health, openAfterFailures: 1000 };
       }
@@ -160,7 +160,7 @@ test("silence in mid-stream ends in an error event, charged for what was deliver
   expect(gatewayOf(events).cost).toMatchObject({ evidence: "delivered_tokens", output_tokens: 5 });
 });
 
-test("a stream that ends without a finish is broken, however politely it ends", async () => {
+test("a stream that ends without a finish is broken, however cleanly it ends", async () => {
   gateway.simulator.behave({ behaviour: { no_finish: true }, calls: 1 });
   const { events } = await gateway.stream(customer, hello());
   expect(events.done).toBe(false);

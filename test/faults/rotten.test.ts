@@ -1,6 +1,6 @@
-// One rotten record, in the real server: a stream with a caller's key is cut by kill -9, one bit of what was stored of it
-// flips, and every gateway starts, stays and serves. An operator ends the request, with the command line. And what is
-// thrown where nobody waits for it ends no process.
+// One damaged record, in the real server: a stream with a caller's key is cut by kill -9, one bit of its stored part
+// flips, and every gateway starts, keeps running and serves. An operator ends the request with the command line.
+// Also, an error thrown outside of any request ends no process.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -83,7 +83,7 @@ describe.each(STORES)("%s", (name, open) => {
       const customer = await gateway.customer();
       const stream = gateway.listen(customer.secret, ask({ stream: true }), KEY);
       await untilParts([stream], 60);
-      // Somebody who follows it elsewhere, past the part that rots.
+      // A client that follows it elsewhere, past the part to be damaged.
       const follower = healthy?.listen(customer.secret, ask({ stream: true }), KEY) ?? null;
       if (follower !== null) await untilParts([follower], 60);
       await gateway.kill();
@@ -200,7 +200,7 @@ test("what is thrown where nobody waits for it is a line in the log and a count,
     writeFileSync(go, "");
     const said = ["thrown by a timer", "rejected on the side", "thrown by a listener"];
     await waitFor(async () => said.every((words) => gateway.log.includes(words)), "three lines");
-    expect((await running.ended).text).toContain("[DONE]"); // nobody's stream was cut by it
+    expect((await running.ended).text).toContain("[DONE]"); // it cut nobody's stream
     expect((await gateway.chat(secret, ask())).status).toBe(200);
     const { text } = await gateway.get("/metrics");
     expect(text).toContain('tollgate_failed_jobs_total{task="unhandled_rejection"} 1');

@@ -1,12 +1,12 @@
-// SIGTERM under load (money.md fault 60): no new request, running ones finish within the grace time, the rest is cut and
-// settled by evidence; the process exits 0 and nothing is held.
+// SIGTERM under load (money.md fault 60): no new requests, running ones finish within the grace time, the rest is cut
+// and settled by evidence; the process exits 0 and nothing is held.
 import { expect, test } from "bun:test";
 import pg from "pg";
 import { testPostgres } from "../support/postgres.ts";
 import { ProcessGateway, type Received } from "../support/process-gateway.ts";
 import { waitFor } from "../support/wait.ts";
 
-/** How long an answer lasts that is to be cut. */
+/** The length of an answer that is to be cut. */
 const LONG_MS = 60_000;
 
 const body = (n: number): object => ({
@@ -59,7 +59,7 @@ test("with drain_delay_ms it serves on with /readyz off, new connections too, un
   }
 });
 
-test("whoever tells it again, a second later, waits no longer: what runs is cut and settled by what was delivered", async () => {
+test("a second signal, a second later, ends the wait: running calls are cut and settled by what was delivered", async () => {
   const gateway = await ProcessGateway.start({}, "limits: { stop_grace_ms: 60000 }");
   try {
     const { organizationId, secret } = await gateway.customer();
@@ -70,7 +70,7 @@ test("whoever tells it again, a second later, waits no longer: what runs is cut 
     const toldAt = performance.now();
     const stopping = gateway.kill("SIGTERM");
     await Bun.sleep(100);
-    void gateway.kill("SIGTERM"); // of the same wish
+    void gateway.kill("SIGTERM"); // part of the same stop
     await Bun.sleep(1_500);
     expect(gateway.exitCode).toBeNull();
     void gateway.kill("SIGTERM");
@@ -124,7 +124,7 @@ test("what outlasts the grace time is cut and settled by evidence, keyed streams
   }
 });
 
-/** Nano-dollars spent, once nothing is held and the audit is content. */
+/** Nano-dollars spent, once nothing is held and the audit is clean. */
 async function soundBalance(gateway: ProcessGateway, organizationId: string): Promise<number> {
   const balance = await gateway.admin<{ held_usd: string; spent_usd: string }>(
     "GET",
@@ -145,7 +145,7 @@ const chargesIn = (answers: readonly Received[]): number =>
 const WAITING_FOR_PEOPLE = `FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'tollgate people' AND wait_event_type = 'Lock'`;
 
-test("people that cannot be opened while it is told to stop keep nothing else from ending: it exits 0", async () => {
+test("if people cannot be opened while it is told to stop, everything else still ends: it exits 0", async () => {
   const database = await (await testPostgres()).migrated();
   const admin = new pg.Client({ connectionString: database.url });
   const gateway = await ProcessGateway.start({ DATABASE_URL: database.url });

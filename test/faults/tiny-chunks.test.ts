@@ -1,5 +1,5 @@
-// Bodies in chunks of a byte each: every chunk takes time and memory that its sender hardly pays for. Whoever sends too many of them is
-// told so, or refused for what he is, and the connection ends; others are served meanwhile (hardening.md S18).
+// Bodies in one-byte chunks: every chunk costs time and memory, but its sender almost nothing. A sender of too many
+// is told so, or refused for another reason, and the connection ends; others are served meanwhile (hardening.md S18).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -8,7 +8,7 @@ import { openSocket } from "../support/raw.ts";
 import { waitFor } from "../support/wait.ts";
 
 const CONNECTIONS = 20;
-/** Of each connection. Read to their end, those of all are 2 GB. */
+/** Of each connection. Read to the end, they are 2 GB together. */
 const CHUNKS = 300_000;
 const TINY = Buffer.from("1\r\n \r\n".repeat(10_000));
 /** 2 to 300 ms beside other tests; 39 s when all of it was kept. */
@@ -122,7 +122,7 @@ test.each(["POST /device/code", "POST /webhooks/stripe"])(
   30_000,
 );
 
-/** One body, padded with blanks, in chunks of so many bytes; the connection goes on behind it. */
+/** One body, padded with blanks, in chunks of so many bytes; the connection stays open after it. */
 function chunked(bytes: number, size: number): Promise<string> {
   const body = JSON.stringify(ASK).padEnd(bytes);
   const chunks: string[] = [headOf(CHAT, other.secret)];

@@ -1,5 +1,5 @@
-// What counts against the limits of concurrency is what is not settled yet, whoever still listens: a keyed stream whose
-// client has left runs on (money.md §4), and costs.
+// Concurrency limits count unsettled calls, whether or not anybody still listens: a keyed stream whose client has
+// left continues (money.md §4), and costs.
 import { expect, test } from "bun:test";
 import { type Customer, hello, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
@@ -11,7 +11,7 @@ const STREAMS = 80;
 const running = ({ simulator }: TestGateway): number =>
   simulator.bill().filter(({ outcome }) => outcome === "running").length;
 
-/** With streams of two seconds. Each test has a gateway of its own and mostly waits for them: they wait together. */
+/** With streams of two seconds. Each test has its own gateway and mostly waits for it, so they run concurrently. */
 async function within(limits: object, run: (gateway: TestGateway) => Promise<void>): Promise<void> {
   const gateway = await startGateway({ configure: (config) => Object.assign(config.limits, limits) });
   gateway.simulator.behave({ behaviour: { tokens_per_second: 50, completion_tokens: 100 } });
@@ -26,7 +26,7 @@ async function within(limits: object, run: (gateway: TestGateway) => Promise<voi
   }
 }
 
-/** A keyed stream whose client leaves with its first bytes; the status and headers it saw. */
+/** A keyed stream whose client leaves with its first bytes; returns the status and headers it saw. */
 async function beginAndLeave(
   gateway: TestGateway,
   { secret }: Customer,
@@ -50,7 +50,7 @@ async function beginAndLeave(
 
 interface Left {
   statuses: number[];
-  /** Upstream calls at one time, at most. */
+  /** The most concurrent upstream calls. */
   most: number;
   retryAfter: Set<string | null>;
 }
@@ -108,7 +108,7 @@ test.concurrent("an organization's keys together never run more calls than it ma
   });
 }, 60_000);
 
-test.concurrent("room is there again as soon as what ran is settled, and after refusals of every kind", async () => {
+test.concurrent("room is there again as soon as running calls are settled, and after refusals of every kind", async () => {
   await within({ keyConcurrent: 1 }, async (gateway) => {
     const customer = await gateway.customer({ usd: "50" });
     await beginAndLeave(gateway, customer, "the-only-one-of-it");
@@ -130,7 +130,7 @@ test.concurrent("room is there again as soon as what ran is settled, and after r
   });
 }, 60_000);
 
-test.concurrent("whoever waits for another request takes no place, and gets its answer when there is none", async () => {
+test.concurrent("a caller that waits for another request takes no place, and gets its answer when there is none", async () => {
   await within({ maxConcurrent: 2 }, async (gateway) => {
     const customer = await gateway.customer({ usd: "50" });
     gateway.simulator.behaveWell();
@@ -141,7 +141,7 @@ test.concurrent("whoever waits for another request takes no place, and gets its 
     const duplicates: Promise<Reply>[] = [];
     for (let n = 0; n < 6; n += 1) {
       duplicates.push(same());
-      await Bun.sleep(200); // until it has asked the ledger, which it does in the last place
+      await Bun.sleep(200); // until it has asked the ledger, which it does last
     }
     expect((await gateway.chat(await gateway.customer(), hello())).status).toBe(200);
     const { text } = await first;

@@ -1,5 +1,5 @@
-// Bodies that do not end: what they hold in memory is bounded for all together and for each organization, whoever sends
-// them, and they end with the upload limit (hardening.md S18).
+// Bodies that never end: the memory they hold is limited in total and per organization, whoever sends them, and they
+// end at the upload timeout (hardening.md S18).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -10,7 +10,7 @@ import { waitFor } from "../support/wait.ts";
 const MEGABYTE = 1024 * 1024;
 const UPLOADS = 120;
 const BODY = 8 * MEGABYTE;
-/** Of one organization: a quarter of the 128 MiB of all; what arrives is copied once while it grows. */
+/** Of one organization: a quarter of the total of 128 MiB; received data is copied once while it grows. */
 const AT_MOST_MB = 2 * 32 + 40;
 
 let gateway: ProcessGateway;
@@ -43,7 +43,7 @@ interface Unfinished {
   closed: number;
 }
 
-/** Begins bodies and leaves the last megabyte of each away. */
+/** Begins bodies and leaves out the last megabyte of each. */
 async function begin(secret: string, framing: "declared" | "chunked"): Promise<Unfinished> {
   const seen: Unfinished = { statuses: [], closed: 0 };
   const length = framing === "declared" ? `Content-Length: ${BODY}` : "Transfer-Encoding: chunked";
@@ -86,7 +86,7 @@ test.each(["declared", "chunked"] as const)(
     await waitFor(async () => seen.statuses.length >= UPLOADS - 10, "the refusals");
     expect(new Set(seen.statuses)).toEqual(new Set(["429"]));
     expect(residentMb() - before).toBeLessThan(AT_MOST_MB);
-    expect((await gateway.chat(other.secret, ask(3_000))).status).toBe(400); // read whole, and too long for the model
+    expect((await gateway.chat(other.secret, ask(3_000))).status).toBe(400); // read completely, and too long for the model
     expect((await gateway.chat(other.secret, ask(1))).status).toBe(200);
     expect((await gateway.chat(greedy.secret, ask(1))).status).not.toBe(503);
     for (const socket of sockets.splice(0)) socket.destroy();
@@ -111,7 +111,7 @@ test("a body that trickles is cut at the upload limit, and its room is free agai
     return socket;
   });
   const dripping = setInterval(() => trickling.forEach((socket) => socket.write(" ")), 500);
-  await waitFor(async () => refused === 1, "its share to be taken"); // four have room, one is too many
+  await waitFor(async () => refused === 1, "its share to be taken"); // four fit, one is too many
   expect((await gateway.chat(greedy.secret, ask(7_000))).status).toBe(429);
   while ((await gateway.chat(greedy.secret, ask(7_000))).status !== 400) await Bun.sleep(500);
   clearInterval(dripping);

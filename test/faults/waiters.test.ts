@@ -1,4 +1,4 @@
-// Those that wait for somebody else's request (money.md fault 57), and a chunk log that fails (fault 64).
+// Callers that wait for another's request (money.md fault 57), and a chunk log that fails (fault 64).
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { overloaded } from "../../src/domain/overloaded.ts";
 import { gatewayOf, readEvents } from "../support/events.ts";
@@ -19,7 +19,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** A stream under a key whose client can leave; resolves once its first bytes are there. */
+/** A keyed stream whose client can leave; resolves once its first bytes are there. */
 async function begin(key: string): Promise<{ leave(): void; rest(): Promise<string> }> {
   const leaving = new AbortController();
   const response = await fetch(`${gateway.baseUrl}/chat/completions`, {
@@ -55,7 +55,7 @@ test("the first client leaves while a waiter stays: the waiter gets all of it", 
   expect(gateway.simulator.bill().length - before).toBe(1);
 });
 
-test("a waiter leaves: the first client is not touched", async () => {
+test("a waiter leaves: the first client is not affected", async () => {
   const before = gateway.simulator.bill().length;
   const first = await begin("waiter-leaves");
   const waiter = await begin("waiter-leaves");

@@ -1,5 +1,5 @@
-// Where a look at the books begins: at the place where the one before ended, as far as the store has it still. A database that lost
-// its last seconds, as a standby that was promoted may have, is whole, and stops nobody.
+// Where a check of the books begins: where the last one ended, as far as the store still has it. A database that lost
+// its last seconds, as a promoted standby may have, is consistent, and stops nobody.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ function baseNow(): ChainBase {
   return base;
 }
 
-test("the next look begins at the balance as it stands", async () => {
+test("the next check begins at the current balance", async () => {
   const base = baseNow();
   expect(base.version).toBeGreaterThan(6);
   await gateway.chat(customer, hello());
@@ -51,13 +51,13 @@ test("the next look begins at the balance as it stands", async () => {
   expect(bases.get(organizationId)?.version).toBeGreaterThan(base.version);
 });
 
-test("what came before a base is not looked at, what came behind it is", async () => {
+test("what came before a base is not checked, what came after it is", async () => {
   const base = baseNow();
   const off = { ...base, available: nanoUsd(base.available + 1n) };
   await gateway.chat(customer, hello());
   const { violations, bases } = look(from(off));
   expect(violations.map(({ invariant }) => invariant)).toContain("I5 rows join");
-  expect(bases.get(organizationId)).toEqual(off); // what is broken does not get old
+  expect(bases.get(organizationId)).toEqual(off); // a violation does not expire
 });
 
 test.each([
@@ -70,12 +70,12 @@ test.each([
 ])("a place %s is forgotten: nobody is stopped for it", (_, lost) => {
   const base = baseNow();
   expect(look(from(lost(base)))).toMatchObject({ violations: [] });
-  // Of one that is stopped the whole chain is read instead.
+  // For a stopped organization the whole chain is read instead.
   expect(look(stopped(lost(base)))).toMatchObject({ violations: [] });
   expect(look(stopped(CHAIN_BEGIN)).violations).toEqual([]);
 });
 
-test("the place that an operator has accepted counts before an older one of this process", async () => {
+test("the place that an operator has accepted takes precedence over an older one of this process", async () => {
   const base = baseNow();
   const off = { ...base, available: nanoUsd(base.available + 1n) };
   await gateway.chat(customer, hello());

@@ -1,5 +1,5 @@
-// What every store must keep, whatever it is made of (money.md §2, §4, §7, §8, §10): the same tables run on each. Amounts
-// are dollars.
+// What every store must guarantee, however it is implemented (money.md §2, §4, §7, §8, §10): the same tables run on
+// each. Amounts are dollars.
 import { holdsConformance } from "./conformance/holds.ts";
 import { loweredHoldsConformance } from "./conformance/lowered-holds.ts";
 import { moneyBackConformance } from "./conformance/money-back.ts";
@@ -12,7 +12,7 @@ import { crashConformance } from "./conformance/crash.ts";
 import { Harness } from "./conformance/harness.ts";
 import type { OpenLedger } from "./world.ts";
 
-/** One file a theme, in `conformance/`. */
+/** One file per topic, in `conformance/`. */
 export function ledgerConformance(store: string, open: OpenLedger): void {
   const on = new Harness(store, open);
   holdsConformance(on);

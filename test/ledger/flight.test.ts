@@ -1,5 +1,5 @@
-// Statements that leave together, against a real server: what is sent comes back, the first that fails ends those behind it,
-// and the connection goes on.
+// Statements sent together, against a real server: values come back as sent, the first failure ends those after it,
+// and the connection stays usable.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ test.each([
   ["bigint", [0n, -1n, 9_223_372_036_854_775_807n, null]],
   ["boolean", [true, false, null]],
   ["bytea", [Buffer.alloc(0), Buffer.from([0, 34, 92, 255]), null]],
-])("an array of %s comes back as it was sent, whenever it is asked for", async (type, sent) => {
+])("an array of %s comes back as it was sent, whenever it is read", async (type, sent) => {
   const question = asked(`SELECT * FROM unnest($1::${type}[])`, [sent]);
   const expected = sent.map((value) => [value]);
   expect(await rowsOf(question)).toEqual([expected]);
@@ -64,7 +64,7 @@ test.each(["one", "many"] as const)(
   },
 );
 
-test("single values come back as they were sent, of statements without a name as well", async () => {
+test("single values come back as they were sent, also from unnamed statements", async () => {
   const bytes = new Uint8Array(100_000).fill(34);
   const values = ["{a}", 5n, bytes, null];
   const text = "SELECT $1::text, $2::bigint, $3::bytea, $4::text";
@@ -76,7 +76,7 @@ test("single values come back as they were sent, of statements without a name as
   ]);
 });
 
-test("the first that fails ends those behind it: nothing is committed, and the connection goes on", async () => {
+test("the first failure ends those after it: nothing is committed, and the connection stays usable", async () => {
   await askTogether(client, [asked("CREATE TABLE flown (n bigint)")]);
   const insert = asked("INSERT INTO flown VALUES (1)");
   const divide = (by: bigint): Question => asked("SELECT 1 / $1::bigint", [by]);
@@ -93,7 +93,7 @@ test("the first that fails ends those behind it: nothing is committed, and the c
   expect(await rowsOf(count)).toEqual([[[1n]]]);
 });
 
-test("two flights in the air at once each get their own answers, and one that fails leaves the other whole", async () => {
+test("two concurrent flights each get their own answers, and a failed one leaves the other intact", async () => {
   const number = (n: bigint): Question => asked("SELECT $1::bigint + 0", [n], "number");
   const [first, second, third] = await Promise.allSettled([
     rowsOf(number(1n), number(2n)),

@@ -1,4 +1,5 @@
-// Keys are read for a whole tick of the event loop at once, as they are then, and anew when the connection was lost.
+// Keys are read once for a whole tick of the event loop, in their current state, and again if the connection was
+// lost.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +46,7 @@ afterAll(async () => {
 const readAll = (keys: number): Promise<unknown[]> =>
   Promise.all(Array.from({ length: keys }, (_, n) => reader.read("org_a", `key_${n + 1}`)));
 
-test("all that one tick asks for is one statement, each gets its own row", async () => {
+test("all reads of one tick are one statement, and each gets its own row", async () => {
   const rows = await readAll(201);
   expect(statements).toBe(1);
   expect(rows.slice(0, 200)).toEqual(
@@ -54,7 +55,7 @@ test("all that one tick asks for is one statement, each gets its own row", async
   expect(rows[200]).toBeUndefined();
 });
 
-test("it is read by its index, however large the table and stale what the planner knows", async () => {
+test("it is read by its index, however large the table and stale the planner's statistics", async () => {
   const connection = await store.connect("explain");
   const { rows } = await connection.query<{ "QUERY PLAN": string }>(
     `EXPLAIN SELECT k.digest FROM unnest(ARRAY['org_a'], ARRAY['key_1']) AS asked (org_id, key_id)
@@ -64,7 +65,7 @@ test("it is read by its index, however large the table and stale what the planne
   expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toMatch(/Index Scan using api_key_/);
 });
 
-test("a lost connection refuses what it was asked for with 503, and the next question has a new one", async () => {
+test("a lost connection refuses its pending reads with 503, and the next read gets a new one", async () => {
   await readAll(1);
   const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   await store.pool.query("SELECT pg_terminate_backend($1)", [rows[0]?.pid]);

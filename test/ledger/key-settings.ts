@@ -1,5 +1,5 @@
-// What a key may, beside its month's limit, on every store: pause, end, models, output, and the limits of the day and of the
-// week. Amounts are dollars.
+// A key's settings besides its monthly limit, on every store: pause, expiry, models, output, and the limits of the
+// day and of the week. Amounts are dollars.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { byItself } from "../../src/domain/actor.ts";
@@ -64,7 +64,7 @@ function settings(open: OpenLedger): void {
     (await auditLog(ledger, { organizationId, limit: 20 })).map(({ action }) => action);
 
   describe("what a key may", () => {
-    test("a pause holds on the very next request, and is over when it is resumed; what runs is charged", async () => {
+    test("a pause applies to the very next request, and ends when it is resumed; running requests are charged", async () => {
       const key = await customer(5);
       const running = await world.admit(key, { hold: 1 });
       await pauseKey(ledger, key.keyId, US);
@@ -80,7 +80,7 @@ function settings(open: OpenLedger): void {
       expect((await actions(key)).slice(0, 2)).toEqual(["key.resume", "key.pause"]);
     });
 
-    test("a program that knows no pause finds a paused key revoked", async () => {
+    test("a program that does not know pauses sees a paused key as revoked", async () => {
       const key = await customer(5);
       await pauseKey(ledger, key.keyId, US);
       const [row] = await ledger.read(() =>
@@ -98,7 +98,7 @@ function settings(open: OpenLedger): void {
       expect([await looks(key), await tries(key)]).toEqual(["api_key_revoked", "api_key_revoked"]);
     });
 
-    test("a key ends by itself, to the millisecond, and nothing brings it back", async () => {
+    test("a key expires by itself, to the millisecond, and nothing brings it back", async () => {
       const expiresAtMs = clock.nowMs() + 60_000;
       const key = await customer(5, { expiresAtMs });
       expect([await looks(key), await tries(key)]).toEqual(["good", "admitted"]);
@@ -117,12 +117,12 @@ function settings(open: OpenLedger): void {
       });
     });
 
-    test("an end that lies in the past is refused, of a new key and of an old one", async () => {
+    test("an expiry in the past is refused, for a new key and for an old one", async () => {
       const key = await customer(5);
       expect(await changeKey(ledger, key.keyId, { expiresAtMs: clock.nowMs() - 1 }, US)).toBe("past");
     });
 
-    test("a key with a list of models serves those and no other; a list that cannot be read serves none", async () => {
+    test("a key with a list of models serves only those; with an unreadable list it serves none", async () => {
       const key = await customer(5, { models: ["other"] });
       const other = releaseOf({ model: "other" });
       expect(await tries(key)).toBe("model_not_allowed");
@@ -135,7 +135,7 @@ function settings(open: OpenLedger): void {
       expect(await tries(key)).toBe("model_not_allowed");
     });
 
-    test("a plan above the key's output is given back with the key's output, and nothing is held", async () => {
+    test("a plan above the key's output limit is returned with that limit, and nothing is held", async () => {
       const key = await customer(5, { output: 50 });
       expect(await ledger.checkKey(key)).toMatchObject({ maxOutputTokens: 50 });
       const { outcome } = await world.admit(key, { hold: 1, output: 51 });
@@ -167,7 +167,7 @@ function settings(open: OpenLedger): void {
       expect((await actions(key)).slice(0, 2)).toEqual(["key.settings", "key.create"]);
     });
 
-    test("its version is the one that older programs tell, until it has a setting that they do not know", async () => {
+    test("its version is the one that older programs report, until it has a setting that they do not know", async () => {
       const key = await customer(5, { limit: 1 });
       const old = await findKey(ledger, key.keyId);
       const told = versionOf("key", { ...NOTHING, name: "test", limit: 1_000_000_000n });
@@ -195,7 +195,7 @@ function settings(open: OpenLedger): void {
       },
     );
 
-    test("what ends in the very commit in which a request comes counts for its own key, and for no other", async () => {
+    test("what ends in the same commit as a new request counts for its own key, and for no other", async () => {
       clock.set("2031-03-04T12:00:00Z");
       const key = await customer(9, { day: 1 });
       const other = await world.key(key.organizationId, { day: 1 });
@@ -215,7 +215,7 @@ function settings(open: OpenLedger): void {
       await world.void(other, beside.id, true);
     });
 
-    test("the day turns without a job: what ran over midnight is held and charged on the day before", async () => {
+    test("a new day needs no job: a request running over midnight is held and charged on the day before", async () => {
       clock.set("2031-03-05T23:59:00Z"); // a Wednesday
       const key = await customer(9, { day: 1, week: 2 });
       const late = await world.admit(key, { hold: 1 });
@@ -229,7 +229,7 @@ function settings(open: OpenLedger): void {
       expect(await tries(key)).toBe("admitted");
     });
 
-    test("the week turns on Monday, and reaches over the end of a month", async () => {
+    test("a new week begins on Monday, even across the end of a month", async () => {
       clock.set("2031-04-30T12:00:00Z"); // a Wednesday
       const key = await customer(9, { week: 1 });
       const open = await world.admit(key, { hold: 0.6 });
@@ -245,7 +245,7 @@ function settings(open: OpenLedger): void {
       await world.void(key, open.id, true);
     });
 
-    test("a limit that is set counts what the day has spent and holds already", async () => {
+    test("a new limit counts what the day has already spent and held", async () => {
       clock.set("2031-06-03T10:00:00Z");
       const key = await customer(9);
       const yesterday = await world.admit(key, { hold: 3 });
@@ -262,7 +262,7 @@ function settings(open: OpenLedger): void {
       expect(await tries(key)).toBe("admitted");
     });
 
-    test("of several limits that are reached the one that opens last is told", async () => {
+    test("of several reached limits the one that opens last is reported", async () => {
       clock.set("2031-07-29T10:00:00Z"); // a Tuesday; the month ends on Thursday
       const key = await customer(9, { day: 1, week: 1, limit: 1 });
       const { id } = await world.admit(key, { hold: 1 });
@@ -272,7 +272,7 @@ function settings(open: OpenLedger): void {
       await world.void(key, id, true);
     });
 
-    test("whatever is admitted, settled, voided and waited: a request is let in while every limit has room, and never else", async () => {
+    test("whatever is admitted, settled, voided and waited for: a request is admitted exactly while every limit has room", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.record({
@@ -290,7 +290,7 @@ function settings(open: OpenLedger): void {
       );
     }, 60_000);
 
-    test("the requests that are noted beside a key are its open ones", async () => {
+    test("the requests recorded with a key are its open ones", async () => {
       clock.set("2033-02-02T10:00:00Z");
       const key = await customer(50, { day: 40 });
       for (let round = 0; round < 10; round += 1) {
@@ -343,7 +343,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** The same on the ledger and in a few lines that keep every request. */
+/** The same on the ledger and in a few lines that remember every request. */
 async function play(
   world: World,
   clock: TestClock,

@@ -1,6 +1,6 @@
-// What a gateway on PostgreSQL remembers of the requests that it admitted, beside a limit that each of them counts for: it is
-// given back with each of them, however it ends, and with those that never began. And where another gateway has changed what
-// is remembered, what the store has counts.
+// What a gateway on PostgreSQL remembers of the requests that it admitted, besides a limit that each of them counts
+// for: it is released with each of them, however it ends, and with those that never began. If another gateway has
+// changed what is remembered, the store counts.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,7 +60,7 @@ async function open(url = database.url, sweepEveryMs = DAY_MS): Promise<{ world:
   return { world: new World(ledger), own };
 }
 
-/** With a limit that this process knows of: its first request has ended. */
+/** With a limit known to this process: its first request has ended. */
 async function limited({ world, own }: { world: World; own: OwnRequests }): Promise<KeyInHand> {
   await world.publish();
   const key = await world.key(await world.organization(100));
@@ -86,7 +86,7 @@ const runningOf = async ({ keyId }: KeyInHand): Promise<number> => {
   return Number(rows[0]?.running);
 };
 
-test("each request that runs is remembered once, and none that has been settled, voided or refused", async () => {
+test("each running request is remembered once, and none that was settled, voided or refused", async () => {
   const one = await open();
   const { world, own } = one;
   const key = await limited(one);
@@ -105,7 +105,7 @@ test("each request that runs is remembered once, and none that has been settled,
   expect([own.size, await runningOf(key)]).toEqual([0, 0]);
 });
 
-test("one that another gateway recovered is forgotten when its own says how it ended", async () => {
+test("one that another gateway recovered is forgotten when its own reports how it ended", async () => {
   const one = await open();
   const key = await limited(one);
   const id = await begin(one.world, key);
@@ -119,7 +119,7 @@ test("one that another gateway recovered is forgotten when its own says how it e
   expect([one.own.size, other.own.size, await runningOf(key)]).toEqual([0, 0, 0]);
 }, 60_000);
 
-test("one of which nobody says how it ended is forgotten with its orphan", async () => {
+test("one whose end nobody reports is forgotten with its orphan", async () => {
   const one = await open(database.url, 20);
   const key = await limited(one);
   const id = await begin(one.world, key);
@@ -144,7 +144,7 @@ test("one that is ended by hand is forgotten", async () => {
   expect([one.own.size, await runningOf(key)]).toEqual([0, 0]);
 });
 
-test("one that is quarantined is forgotten: a person ends it, at whichever gateway", async () => {
+test("a quarantined one is forgotten: a person ends it, at whichever gateway", async () => {
   const one = await open(database.url, 20);
   const key = await limited(one);
   const id = await begin(one.world, key);
@@ -168,7 +168,7 @@ test("an admission that never happened is not remembered: the store went away be
   expect([one.own.size, await runningOf(key)]).toEqual([0, 0]);
 }, 60_000);
 
-test("one whose commit was in doubt is taken back and forgotten; one that is settled meanwhile, too", async () => {
+test("one whose commit was in doubt is undone and forgotten, even if it is settled meanwhile", async () => {
   const one = await open(proxy.through(database.url));
   const key = await limited(one);
   const id = await begin(one.world, key);
@@ -184,7 +184,7 @@ test("one whose commit was in doubt is taken back and forgotten; one that is set
   await waitFor(async () => one.own.size === 0, "its memory");
 }, 60_000);
 
-/** What an organization's money stands at, and that its books are whole. */
+/** An organization's balance, after checking that its books are consistent. */
 async function standing(
   world: World,
   { organizationId }: KeyInHand,
@@ -197,7 +197,7 @@ async function standing(
   return { held: BigInt(rows[0]?.held ?? 0), spent: BigInt(rows[0]?.spent ?? 0) };
 }
 
-test("the row of an own request is not asked for at its end; that of another gateway's is", async () => {
+test("the row of an own request is not read at its end; that of another gateway's is", async () => {
   const one = await open(proxy.through(database.url));
   const other = await open();
   const key = await limited(one);
@@ -210,7 +210,7 @@ test("the row of an own request is not asked for at its end; that of another gat
   expect(await other.world.settle(key, foreign, { dollars: 0.1 })).toMatchObject({ kind: "done" });
 }, 60_000);
 
-test("what another gateway lowered is settled on what it holds now, together with those that nobody touched", async () => {
+test("one that another gateway lowered is settled on its current hold, together with unchanged ones", async () => {
   const one = await open();
   const other = await open();
   const key = await limited(one);
@@ -223,7 +223,7 @@ test("what another gateway lowered is settled on what it holds now, together wit
   expect([one.own.size, await runningOf(key)]).toEqual([0, 1]);
 }, 60_000);
 
-test("a charge above what another gateway left of the hold changes nothing, and spoils no settlement beside it", async () => {
+test("a charge above what another gateway left of the hold changes nothing, and affects no settlement beside it", async () => {
   const one = await open();
   const other = await open();
   const key = await limited(one);
@@ -239,7 +239,7 @@ test("a charge above what another gateway left of the hold changes nothing, and 
   expect(await standing(one.world, key)).toEqual({ held: 3_000_000_000n, spent: 700_000_000n });
 }, 60_000);
 
-test("one that a person ended at another gateway is lost, and no settlement beside it", async () => {
+test("one that a person ended at another gateway is lost, without affecting settlements beside it", async () => {
   const one = await open();
   const other = await open();
   const key = await limited(one);
@@ -254,7 +254,7 @@ test("one that a person ended at another gateway is lost, and no settlement besi
   expect([one.own.size, await runningOf(key)]).toEqual([0, 0]);
 });
 
-test("a stream's parts go with its end, though nobody read that it had any", async () => {
+test("a stream's parts are deleted at its end, though nobody read that it had any", async () => {
   const one = await open();
   const key = await limited(one);
   const { id } = await one.world.admit(key, { hold: 1, idempotencyKey: "stream-key-1" });

@@ -1,5 +1,6 @@
-// What may go wrong between a gateway and its PostgreSQL (money.md §7, §12): answers to commits are lost, connections are
-// reset, writers meet, locks are left behind, instances are evicted while they live, and somebody plants lies.
+// What can go wrong between a gateway and its PostgreSQL (money.md §7, §12): answers to commits are lost, connections
+// are reset, writers conflict, locks are left behind, instances are evicted while they live, and somebody plants
+// false data.
 import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -70,7 +71,7 @@ const until = async (holds: () => Promise<boolean>): Promise<void> => {
   while (!(await holds())) await Bun.sleep(20);
 };
 
-/** Sessions that wait for a lock. */
+/** The number of sessions that wait for a lock. */
 async function atLocks(): Promise<number> {
   const { rows } = await admin.query<{ n: number }>(
     "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
@@ -141,7 +142,7 @@ describe("PostgreSQL: lost answers", () => {
     expect((await world.admit(key, { hold: 1 })).says).toBe("admitted");
   });
 
-  test("the database stays away while a commit is in doubt: refused in time, taken back when it is known", async () => {
+  test("the database stays away while a commit is in doubt: refused in time, undone when the outcome is known", async () => {
     await begin();
     proxy.cutAt("COMMIT", "after, and stay away");
     const asked = performance.now();
@@ -168,7 +169,7 @@ describe("PostgreSQL: lost answers", () => {
   });
 });
 
-describe("PostgreSQL: writers that meet", () => {
+describe("PostgreSQL: conflicting writers", () => {
   test("six gateways on forty organizations in random order: no deadlock reaches a caller, sums are exact", async () => {
     const ledgers = await Promise.all(Array.from({ length: 6 }, () => open()));
     const worlds = ledgers.map((ledger) => new World(ledger));
@@ -232,7 +233,7 @@ describe("PostgreSQL: writers that meet", () => {
     },
   );
 
-  test("an operation that the database refuses fails alone; its batch goes on", async () => {
+  test("an operation that the database refuses fails alone; its batch continues", async () => {
     const world = new World(await open());
     const key = await customer(world);
     const tooMuch = {
@@ -267,7 +268,7 @@ describe("PostgreSQL: writers that meet", () => {
     await store.close();
   }, 120_000);
 
-  test("a lock that somebody keeps: who needs it is refused after three tries at most, and served once it is free", async () => {
+  test("a lock that is kept: operations that need it are refused after three tries at most, and served once it is free", async () => {
     const world = new World(await open());
     const key = await customer(world);
     await admin.query("BEGIN"); // without the limits of a gateway's sessions
@@ -299,7 +300,7 @@ describe("PostgreSQL: who owns a request", () => {
     expect((await other.ledger.verify()).violations).toEqual([]);
   }, 120_000);
 
-  test("what a gateway of an earlier version left held and unsent: its key is free again", async () => {
+  test("what an older gateway version left held and unsent: its key is free again", async () => {
     const world = new World(await open());
     const key = await customer(world);
     const { id } = await world.admit(key, { hold: 1, idempotencyKey: "unsent-one" });
@@ -397,7 +398,7 @@ describe("PostgreSQL: the audit finds what is planted", () => {
     },
   );
 
-  test("an answer whose request is gone hides none of those behind it", async () => {
+  test("an answer whose request is gone hides none of those after it", async () => {
     const world = new World(await open());
     const key = await customer(world, 50);
     for (let n = 0; n < 25; n += 1) {

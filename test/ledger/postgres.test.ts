@@ -29,7 +29,7 @@ function folder(): string {
   return made;
 }
 
-/** The sweeper sleeps: clocks jump by years here. */
+/** The sweeper is off: clocks jump by years here. */
 async function open(
   url: string,
   directory: string,
@@ -71,7 +71,7 @@ const openAny: OpenLedger = async (clock) => {
   return {
     ledger: first.ledger,
     crash: async () => {
-      await opened.at(-1)?.evict(); // without its lease alone it might renew that before the next one looks
+      await opened.at(-1)?.evict(); // expiring its lease alone is not enough: it might renew it before the next one checks
       const next = await open(database.url, directory, clock);
       opened.push(next);
       return next.ledger;
@@ -98,7 +98,7 @@ rateConformance("PostgreSQL", async (clock, rateDefaults) => {
   };
 });
 
-test("PostgreSQL: a month of usage is a partition; dropping it forgets it, and the audit does not miss it", async () => {
+test("PostgreSQL: a month of usage is a partition; dropping it deletes the month, and the audit does not miss it", async () => {
   const database = await (await testPostgres()).database();
   const directory = folder();
   const clock = testClock();

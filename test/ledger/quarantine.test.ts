@@ -1,5 +1,5 @@
-// One rotten record of each kind, in each store: its request is held and named, an operator decides about it, every other
-// request is ended and served, and the money is conserved throughout (docs/decisions/0020-one-bad-record.md).
+// One damaged record of each kind, in each store: its request is held and named, an operator decides about it, every
+// other request is ended and served, and the money is conserved throughout (docs/decisions/0020-one-bad-record.md).
 import { afterEach, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import {
@@ -45,11 +45,11 @@ afterEach(async () => {
 
 interface Place {
   directory: string;
-  /** The ledger of a process that starts there now, after the one before it died without a word. */
+  /** The ledger of a process that starts there now, after the previous one died. */
   start(sweepEveryMs?: number): Promise<Ledger>;
-  /** Past every rule of the store. */
+  /** Bypasses every rule of the store. */
   damage(sql: string): Promise<void>;
-  /** What background work complained of. */
+  /** The errors that background work reported. */
   told: { job: string; message: string }[];
 }
 
@@ -201,7 +201,7 @@ describe.each([
       expect((await world.admit(key, { hold: 1, idempotencyKey: "of the bad one" })).says).toBe(
         "idempotency_outcome_unknown",
       );
-      // The next start finds it held, and tells of it no second time.
+      // The next start finds it held, and does not report it again.
       const again = await place.start();
       expect(place.told.filter(({ job }) => job === "ledger_recovery")).toHaveLength(1);
       const ending = {
@@ -240,7 +240,7 @@ describe.each([
     },
   );
 
-  test("an operator releases it: the whole hold goes back, its key keeps refusing", async () => {
+  test("an operator releases it: the whole hold is released, its key keeps refusing", async () => {
     const { place, key, bad } = await twoCutStreams();
     await place.damage(`UPDATE stream_chunk SET sealed = $BIT WHERE request_id = '${bad}'`);
     const ledger = await place.start();
@@ -260,7 +260,7 @@ describe.each([
     expect((await ledger.verify()).violations).toEqual([]);
   });
 
-  test("two operators decide at once: one of them does", async () => {
+  test("two operators decide concurrently: one of them succeeds", async () => {
     const { place, key, bad } = await twoCutStreams();
     await place.damage(`UPDATE stream_chunk SET sealed = $BIT WHERE request_id = '${bad}'`);
     const ledger = await place.start();
@@ -327,7 +327,7 @@ describe.each([
     expect(await ledger.endByHand({ ...ending, reason: "a disk" }, ADA).catch(String)).toContain(named);
   });
 
-  test("the sweeper of a running gateway quarantines what it meets, and sweeps on", async () => {
+  test("the sweeper of a running gateway quarantines what it meets, and continues", async () => {
     const { place, ledger, key, bad, good } = await twoCutStreams(20);
     await place.damage(`UPDATE stream_chunk SET sealed = $BIT WHERE request_id = '${bad}'`);
     await place.damage("UPDATE request SET deadline_at = 1"); // their owner has given them up
@@ -397,7 +397,7 @@ describe.each([
     expect(newest.damaged.map(({ route }) => route)).toEqual(["n@p/r"]);
   });
 
-  /** What became of a release's row: a digit of its rate, another one of its window, a letter of what was signed. */
+  /** Damage to a release's row: a digit of its rate, another one of its window, a letter of what was signed. */
   const RELEASE_DAMAGES: [what: string, set: string][] = [
     ["a digit of the rate", `manifest = replace(manifest, '"input":"10', '"input":"30')`],
     ["a digit of the window", `manifest = replace(manifest, '"contextWindow":1', '"contextWindow":3')`],

@@ -1,5 +1,5 @@
-// Limits of a rate, as every store must keep them (operate.md §1): counted in COMMIT 1, reserved at admission, given back at
-// the end, for an organization, a key, a model, a key and a model. One token costs a cent.
+// Rate limits, as every store must keep them (operate.md §1): counted in COMMIT 1, reserved at admission, released at
+// the end, for an organization, a key, a model, or a key and a model. One token costs a cent.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { byItself } from "../../src/domain/actor.ts";
@@ -50,10 +50,10 @@ export function rateConformance(store: string, open: Open): void {
     const { organizationId, keyId = "" } = key;
     const change = { organizationId, keyId, model, limits, by };
     const outcome = await setRateLimits(ledger, change, { defaults, actor: byItself("test") });
-    clock.advance(1); // of the very millisecond nothing is given back
+    clock.advance(1); // in the same millisecond nothing refills
     return outcome;
   };
-  /** Of a prompt of so many tokens, and an answer of so many at the most. */
+  /** With a prompt of so many tokens, and an answer of at most so many. */
   const admit = async (key: KeyInHand, terms: { tokens?: number; answer?: number; model?: string } = {}) => {
     const { tokens = 2, answer = 0, model = "m" } = terms;
     const admission = world.admission(key, { hold: 1, release: releaseOf({ model }) });
@@ -63,7 +63,7 @@ export function rateConformance(store: string, open: Open): void {
     return { id: admission.requestId, outcome, says: saysOf(outcome) };
   };
   const settle = (key: KeyInHand, id: string, tokens = 2) => world.settle(key, id, { dollars: tokens / 100 });
-  /** How many of `count` are let in, one after the other. */
+  /** How many of `count` are admitted, in sequence. */
   const letIn = async (count: number, one: () => ReturnType<typeof admit>): Promise<number> => {
     let passed = 0;
     for (let n = 0; n < count; n += 1) if ((await one()).says === "admitted") passed += 1;
@@ -74,7 +74,7 @@ export function rateConformance(store: string, open: Open): void {
     beforeAll(begin(NO_RATE_DEFAULTS));
     afterAll(finish);
 
-    test("a minute's worth at once, then at the limit's pace, to the millisecond", async () => {
+    test("a minute's worth at once, then at the limit's rate, to the millisecond", async () => {
       const key = await customer();
       await set(key, { requestsPerMinute: 6 });
       expect(await letIn(10, () => admit(key))).toBe(6);
@@ -90,7 +90,7 @@ export function rateConformance(store: string, open: Open): void {
       expect(await letIn(2, () => admit(key))).toBe(1);
     });
 
-    test("a request that was refused takes nothing, and neither does a replay", async () => {
+    test("a refused request takes nothing, and neither does a replay", async () => {
       const key = await customer();
       await set(key, { requestsPerMinute: 2, concurrent: 2 });
       const first = await world.admit(key, { hold: 1, idempotencyKey: "replayed" });
@@ -123,7 +123,7 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(await customer())).says).toBe("admitted");
     });
 
-    test("what an operator sets on a model holds for each organization by itself, on routes to come, too", async () => {
+    test("an operator's limit on a model applies to each organization separately, on future routes, too", async () => {
       const place = { organizationId: "", keyId: "" };
       await world.publish({ model: "popular" });
       await set(place, { requestsPerMinute: 2 }, { model: "popular" });
@@ -145,7 +145,7 @@ export function rateConformance(store: string, open: Open): void {
       expect(await letIn(4, async () => admit(await customer(), { model: "popular" }))).toBe(4);
     });
 
-    test("the look before the body says what COMMIT 1 says of every request of the key, and takes nothing", async () => {
+    test("the check before the body gives COMMIT 1's answer for every request of the key, and takes nothing", async () => {
       const key = await customer();
       const organization = { organizationId: key.organizationId };
       const early = async () => (await ledger.rateRefusal(key))?.refusal ?? null;
@@ -163,7 +163,7 @@ export function rateConformance(store: string, open: Open): void {
         refusal: { code: "rate_limit_exceeded", details: { subject: "key", dimension: "requests" } },
         ...("rates" in outcome && { rates: outcome.rates }),
       });
-      clock.advance(-1000); // rows are stamped as before; how long it takes is told by the clock
+      clock.advance(-1000); // rows are stamped as before; durations use the clock
       expect((await early())?.retryAfterMs).toBe(31_000);
       clock.advance(31_000);
       expect(await early()).toBeNull();
@@ -173,7 +173,7 @@ export function rateConformance(store: string, open: Open): void {
       expect(await early()).toBeNull();
     });
 
-    test("tokens are reserved as quoted; what was not used is free again at the end, all of it at a release", async () => {
+    test("tokens are reserved as quoted; unused ones are free again at the end, all of them at a release", async () => {
       const key = await customer();
       await set(key, { tokensPerMinute: 100 });
       const first = await admit(key, { tokens: 100 });
@@ -199,7 +199,7 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(key, { tokens: 50 })).says).toBe("admitted");
     });
 
-    test("nothing is given back beyond what was used for certain: whoever holds long ones saves nothing up", async () => {
+    test("no more is released than was certainly unused: holding long requests accumulates nothing", async () => {
       const key = await customer();
       await set(key, { tokensPerMinute: 100 });
       const saved = await admit(key, { tokens: 100 });
@@ -213,14 +213,14 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(key, { tokens: 50 })).says).toBe("admitted");
     });
 
-    test("a prompt that is held for less gives back its tokens at once", async () => {
+    test("lowering a prompt's hold releases its tokens at once", async () => {
       const key = await customer();
       await set(key, { tokensPerMinute: 2_000_000 });
       const { id } = await world.admit(key, { hold: 5 });
       expect((await admit(key, { tokens: 999_000 })).says).toBe("rate_limit_exceeded");
       const lowered = await world.admit(key, { hold: 1, lower: [{ id, to: 1 }] });
       expect(lowered.says).toBe("rate_limit_exceeded"); // of two million, but the other one is lowered
-      // By a million of tokens but a hundred.
+      // By a million of tokens minus a hundred.
       expect((await admit(key, { tokens: 999_901 })).says).toBe("rate_limit_exceeded");
       expect((await admit(key, { tokens: 999_900 })).says).toBe("admitted");
     });
@@ -247,7 +247,7 @@ export function rateConformance(store: string, open: Open): void {
       },
     );
 
-    test("nor does one of the very millisecond in which the first took tokens of its limit", async () => {
+    test("neither does a request in the same millisecond in which the first took tokens of its limit", async () => {
       const model = "of-a-millisecond";
       await world.publish({ model });
       const key = await customer();
@@ -262,7 +262,7 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(key, { tokens: 90, model })).says).toBe("rate_limit_exceeded");
     });
 
-    test("a request of more tokens than a whole minute never fits, and says so", async () => {
+    test("a request of more tokens than a whole minute never fits, and is told so", async () => {
       const key = await customer();
       await set(key, { tokensPerMinute: 100 });
       const { outcome } = await admit(key, { tokens: 101 });
@@ -272,7 +272,7 @@ export function rateConformance(store: string, open: Open): void {
       });
     });
 
-    test("requests at once are the holds that are open", async () => {
+    test("concurrent requests are the open holds", async () => {
       const key = await customer();
       const before = await admit(key);
       await set(key, { concurrent: 2 });
@@ -289,7 +289,7 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(key)).says).toBe("admitted");
     });
 
-    test("a request that ends in the very commit in which its limit begins to count is not counted", async () => {
+    test("a request that ends in the same commit in which its limit begins to count is not counted", async () => {
       const model = "begun";
       await world.publish({ model });
       const key = await customer();
@@ -307,7 +307,7 @@ export function rateConformance(store: string, open: Open): void {
       expect(await letIn(2, () => admit(key, { model }))).toBe(1);
     });
 
-    test("of many at once exactly as many are let in as there is room for, with their limits in one commit", async () => {
+    test("of many concurrent requests exactly as many are admitted as there is room for, with their limits in one commit", async () => {
       const key = await customer();
       await set(key, { concurrent: 7 });
       await set({ organizationId: key.organizationId }, { tokensPerMinute: 10 });
@@ -318,7 +318,7 @@ export function rateConformance(store: string, open: Open): void {
       expect(more.filter((one) => one === "admitted")).toHaveLength(2);
     });
 
-    test("a limit that is lowered keeps what was taken, and keeps nobody out for longer than a minute", async () => {
+    test("a lowered limit keeps what was taken, and blocks nobody for longer than a minute", async () => {
       const key = await customer();
       await set(key, { requestsPerMinute: 100, concurrent: 100 });
       expect(await letIn(50, () => admit(key))).toBe(50);
@@ -331,7 +331,7 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(key)).outcome).toMatchObject({ refusal: { details: { dimension: "concurrent" } } });
     });
 
-    test("the organization itself goes lower than the operator, never higher; each lifts its own word", async () => {
+    test("the organization itself may set lower limits than the operator, never higher; each removes their own", async () => {
       const key = await customer();
       const own = { by: "organization" } as const;
       await set(key, { requestsPerMinute: 4 });
@@ -352,7 +352,7 @@ export function rateConformance(store: string, open: Open): void {
       ]);
     });
 
-    test("keys that are revoked, of others or of nobody, and organizations that are not there", async () => {
+    test("keys that are revoked, of others or unknown, and unknown organizations", async () => {
       const key = await customer();
       const strange = { organizationId: key.organizationId, keyId: "key_of_nobody" };
       expect(await set(strange, { concurrent: 1 })).toEqual({ kind: "unknown_key" });
@@ -368,7 +368,7 @@ export function rateConformance(store: string, open: Open): void {
       expect(await set(key, { concurrent: 1 })).toEqual({ kind: "revoked_key" });
     });
 
-    test("what is left is told of each limit per minute, with the nearest and with a refusal", async () => {
+    test("the remainder is reported for each limit per minute, for the nearest one, and with a refusal", async () => {
       const key = await customer();
       await set(key, { requestsPerMinute: 60, tokensPerMinute: 600 });
       const { outcome } = await admit(key, { tokens: 100 });
@@ -380,7 +380,7 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(key, { tokens: 501 })).outcome).toMatchObject({ rates: standings });
     });
 
-    test("the number of those that run is mended where an older gateway left it wrong", async () => {
+    test("the count of running requests is corrected if an older gateway left it wrong", async () => {
       const key = await customer();
       await set(key, { concurrent: 3 });
       await admit(key);
@@ -400,7 +400,7 @@ export function rateConformance(store: string, open: Open): void {
       ["before every number", "-9223372036854775808"],
       ["a century ahead", "4900000000000000"],
     ])(
-      "a damaged row, %s, shuts nobody out, keeps no neighbour from its answer, and is mended",
+      "a damaged row, %s, blocks nobody, keeps no neighbour from its answer, and is repaired",
       async (_, figure) => {
         const [key, neighbour] = [await customer(), await customer()];
         await set(key, { requestsPerMinute: 3, tokensPerMinute: 100 });
@@ -431,7 +431,7 @@ export function rateConformance(store: string, open: Open): void {
       },
     );
 
-    test.each([-30, -90, 90])("a clock that is set %d minutes on shuts nobody out", async (minutes) => {
+    test.each([-30, -90, 90])("a clock that is %d minutes ahead blocks nobody", async (minutes) => {
       const key = await customer();
       await set(key, { requestsPerMinute: 2, tokensPerMinute: 20 });
       const open = await admit(key, { tokens: 10 });
@@ -445,7 +445,7 @@ export function rateConformance(store: string, open: Open): void {
       clock.advance(Math.max(0, -minutes) * MINUTE_MS);
     });
 
-    test("what was used under a higher limit keeps no tokens of later requests back", async () => {
+    test("usage under a higher limit holds back no tokens of later requests", async () => {
       const key = await customer();
       await set(key, { tokensPerMinute: 90 });
       const open = await admit(key, { tokens: 90 });
@@ -506,7 +506,7 @@ export function rateConformance(store: string, open: Open): void {
     });
   });
 
-  describe(`${store}: rates by default`, () => {
+  describe(`${store}: default rates`, () => {
     beforeAll(
       begin({
         organization: { requestsPerMinute: null, tokensPerMinute: null, concurrent: 5 },
@@ -515,7 +515,7 @@ export function rateConformance(store: string, open: Open): void {
     );
     afterAll(finish);
 
-    test("hold for every key and organization, and give way to what is set", async () => {
+    test("apply to every key and organization, unless others are set", async () => {
       const key = await customer();
       expect(await letIn(4, () => admit(key))).toBe(3);
       const sister = await world.key(key.organizationId);

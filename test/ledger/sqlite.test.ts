@@ -1,5 +1,5 @@
-// The SQLite store against the conformance suite, and what is its own: one process, private files, faults of the disk,
-// and an audit that finds what is planted.
+// The SQLite store against the conformance suite, and its own properties: one process, private files, disk faults,
+// and an audit that finds planted data.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -15,6 +15,7 @@ import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite.ts";
 import { testClock } from "../support/clock.ts";
 import { fillDisk } from "../support/fill-disk.ts";
 import { placeMigratedStore } from "../support/migrated-store.ts";
+import { SmallDisk } from "../support/small-disk.ts";
 import { reads } from "../support/wait.ts";
 import { ledgerConformance } from "./conformance.ts";
 import { keySettingsConformance } from "./key-settings.ts";
@@ -38,7 +39,7 @@ const migratedFolder = (): string => {
 };
 afterAll(() => folders.forEach((made) => rmSync(made, { recursive: true, force: true })));
 
-/** The sweeper sleeps: a crash here closes the store under its ledger. */
+/** The sweeper is off: a crash here closes the store under its ledger. */
 const openLedger = (
   store: SqliteStore,
   clock: Clock,
@@ -61,7 +62,7 @@ const openAny: OpenLedger = async (clock) => {
   return {
     ledger,
     crash: async () => {
-      store.close(); // the lock goes with the process; nothing of the ledger is finished
+      store.close(); // the lock ends with the process; the ledger finishes nothing
       store = openSqliteStore(directory);
       ledger = await openLedger(store, clock);
       return ledger;
@@ -109,7 +110,7 @@ describe("SQLite: the data directory", () => {
     store.close();
   });
 
-  test("its files are for their owner only, also when they were not", () => {
+  test("its files are for their owner only, even if they were not before", () => {
     const directory = folder();
     openSqliteStore(directory).close();
     for (const name of ["tollgate.sqlite", "data.key"])
@@ -363,7 +364,7 @@ describe("SQLite: faults of the store", () => {
     ["was not done", false],
   ] as const;
   describe.each(UNLUCKY)("COMMIT reports an I/O error though it %s", (_, done) => {
-    test("who can wait until it is known is told what happened, once", async () => {
+    test("a caller who can wait for the outcome is told what happened, once", async () => {
       const { world, key, running, faulty } = await faultyWorld(done);
       faulty.failNext();
       const admitting = world.admit(key, { hold: 1, idempotencyKey: "unlucky-1" });
@@ -382,7 +383,7 @@ describe("SQLite: faults of the store", () => {
     });
   });
 
-  // At once: each waits for as long as a commit is waited for.
+  // Concurrently: each waits for as long as a commit is waited for.
   test.concurrent.each(UNLUCKY)(
     "COMMIT reports an I/O error though it %s > a store that stays away: refused after three seconds, nothing is dispatched on it, and it is taken back",
     async (_, done) => {
@@ -407,25 +408,21 @@ describe("SQLite: faults of the store", () => {
     },
   );
 
-  const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
-  const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", disk]).success;
-  afterAll(() => {
-    if (mounted) Bun.spawnSync(["umount", "--lazy", disk]);
-    rmSync(disk, { recursive: true, force: true });
-  });
+  const disk = SmallDisk.mount(40);
+  afterAll(() => disk.release());
 
-  // Needs the right to mount a small disk; where it is missing, the test above covers all but the reserve file.
-  test.skipIf(!mounted)(
+  // Needs the right to mount a small disk; without it the test above covers everything but the reserve file.
+  test.skipIf(!disk.isMounted)(
     "a disk that is really full: what runs is settled into the reserve file, and no new money is held without it",
     async () => {
-      const store = openSqliteStore(join(disk, "data"));
+      const store = openSqliteStore(join(disk.path, "data"));
       const world = new World(await openLedger(store, systemClock));
       await world.publish();
       const key = await world.key(await world.organization(5));
       const running = await Promise.all(
         Array.from({ length: 20 }, (_, n) => world.admit(key, { hold: 0.1, idempotencyKey: `running-${n}` })),
       );
-      const hog = join(disk, "hog");
+      const hog = join(disk.path, "hog");
       fillDisk(hog);
       let refused = "";
       for (let n = 0; n < 5_000 && refused === ""; n += 1) {
@@ -435,12 +432,12 @@ describe("SQLite: faults of the store", () => {
         if (outcome.says !== "admitted") refused = outcome.says;
       }
       expect(refused).toBe("overloaded");
-      // 20 answers of 100 KB each: far more than was left, and less than the reserve file.
+      // 20 answers of 100 KB each: much more than was left, and less than the reserve file.
       const settled = await Promise.all(
         running.map(({ id }) => world.settle(key, id, { dollars: 0.05, answer: "x".repeat(100_000) })),
       );
       expect(settled.map(({ kind }) => kind)).toEqual(running.map(() => "done"));
-      await Bun.sleep(300); // the store is tried again and again
+      await Bun.sleep(300); // the store is retried again and again
       expect(world.ledger.ready()).toBe(false);
       expect(await world.admit(key, { hold: 1 }).catch((error: { code?: string }) => error.code)).toBe(
         "overloaded",
@@ -456,7 +453,7 @@ describe("SQLite: faults of the store", () => {
   );
 });
 
-/** Five dollars, of which a keyed request that runs holds one. */
+/** Five dollars, of which a running keyed request holds one. */
 async function faultyWorld(done: boolean) {
   const faulty = failingCommits(openSqliteStore(migratedFolder()), done);
   const world = new World(await openLedger(faulty.store, systemClock));
@@ -466,10 +463,10 @@ async function faultyWorld(done: boolean) {
   return { faulty, world, key, running };
 }
 
-/** What bun:sqlite's `SQLiteError` goes by. */
+/** How bun:sqlite's `SQLiteError` is recognized. */
 const IO_ERROR = { name: "SQLiteError", code: "SQLITE_IOERR_FSYNC" };
 
-/** A store whose next COMMIT reports an I/O error, after or instead of being done. */
+/** A store whose next COMMIT reports an I/O error, after or instead of succeeding. */
 function failingCommits(
   real: SqliteStore,
   done: boolean,

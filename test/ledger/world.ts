@@ -14,7 +14,7 @@ import { createKey } from "../../src/registry/api-keys.ts";
 import { createOrganization } from "../../src/registry/organizations.ts";
 import { publishRelease } from "../../src/registry/releases.ts";
 
-/** What a kept stream of chat completions begins with. */
+/** The beginning of a stored stream of chat completions. */
 export const BEGUN = 'id: 1\ndata: {"id":"chatcmpl-1"}\n\n';
 
 export interface Opened {
@@ -24,10 +24,10 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** One kind of store: opens a fresh ledger on an empty place. */
+/** One kind of store: opens a new ledger in an empty place. */
 export type OpenLedger = (clock: TestClock) => Promise<Opened>;
 
-/** What a key of a test may; dollars. */
+/** The settings of a test's key; dollars. */
 export interface KeyWish {
   limit?: number;
   day?: number;
@@ -55,7 +55,7 @@ export const CLASSED: TokenUsage = {
   cacheWriteTokens: 8,
 };
 
-/** Two dollars' tokens, the prompt within the bound of a hold that was lowered. */
+/** Two dollars' tokens, with a prompt within the bound of a lowered hold. */
 export const OF_LOWERED: TokenUsage = {
   promptTokens: 100,
   completionTokens: 100,
@@ -105,7 +105,7 @@ export function releaseOf(fields: Partial<Release> = {}): Release {
   return { ...release, digest: new Bun.CryptoHasher("sha256").update(jwsOf(release)).digest("hex") };
 }
 
-/** As `release sign` would print it, without a signature: whoever stores a release has verified it. */
+/** As `release sign` would print it, without a signature: a release is verified before it is stored. */
 export function jwsOf(release: Omit<Release, "digest">): string {
   const { route, version, signedBy, issuedAtMs, expiresAtMs } = release;
   const manifest: Manifest = {
@@ -140,7 +140,7 @@ export function jwsOf(release: Omit<Release, "digest">): string {
 }
 
 export class World {
-  /** By request: what it was asked for with. */
+  /** By request: the release it was made with. */
   private readonly releases = new Map<string, Release>();
 
   constructor(public ledger: Ledger) {}
@@ -215,7 +215,7 @@ export class World {
       idempotencyKey?: string;
       body?: string;
       release?: Release;
-      /** Requests of the same organization, and what they hold from then on. */
+      /** Requests of the same organization, and their new holds. */
       lower?: { id: string; to: number }[];
       /** Of one choice, at most. */
       output?: number;
@@ -269,7 +269,7 @@ export class World {
     };
   }
 
-  /** Settles for whole cents: one token costs a cent. `answer` is kept under the request's key. */
+  /** Settles for whole cents: one token costs a cent. `answer` is stored under the request's key. */
   settle(
     key: KeyInHand,
     requestId: string,
@@ -278,7 +278,7 @@ export class World {
       answer?: string;
       release?: Release;
       lowered?: number;
-      /** Else as many plain tokens as it takes. */
+      /** Default: as many plain tokens as needed. */
       usage?: TokenUsage;
     },
   ): Promise<ResolveOutcome> {
@@ -315,7 +315,7 @@ export class World {
     });
   }
 
-  /** Notes that a stream has delivered `tokens` after a prompt of one; `sent` is kept under the request's key. */
+  /** Records that a stream has delivered `tokens` after a prompt of one; `sent` is stored under the request's key. */
   checkpoint(
     key: KeyInHand,
     requestId: string,
@@ -365,6 +365,6 @@ export class World {
 
 const dollars = (amount: NanoUsd): string => (Number(amount) / 1e9).toFixed(2);
 
-/** What a look at a key said: `good`, or the code that refuses it. */
+/** The result of a key check: `good`, or the code that refuses it. */
 export const saysOf = (looked: Awaited<ReturnType<Ledger["checkKey"]>>): string =>
   looked instanceof Refusal ? looked.code : "good";

@@ -1,5 +1,5 @@
-// Automatic top-ups as stories: a low balance, a declined card, a lost answer, a monthly cap. Rounds are run by hand; the
-// clock is the test's.
+// Automatic top-ups as stories: a low balance, a declined card, a lost answer, a monthly cap. Rounds are run by hand;
+// the clock is the test's.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { nanoUsd } from "../../src/domain/money.ts";
 import type { AutoTopUp } from "../../src/payments/auto-top-up-book.ts";
@@ -47,7 +47,7 @@ async function keepCard(): Promise<void> {
   await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
 }
 
-test("a balance below the threshold is topped up by the card that was kept, once", async () => {
+test("a balance below the threshold is topped up by the stored card, once", async () => {
   await keepCard();
   expect(await paying.gateway.payments.orders.method(org)).toMatchObject({ label: "visa •••• 4242" });
   await wish();
@@ -63,7 +63,7 @@ test("a balance below the threshold is topped up by the card that was kept, once
   expect(await paying.available(org)).toBe(35);
 });
 
-test("a card that nobody agreed to keep is not kept, and nothing is charged", async () => {
+test("a card that nobody agreed to store is not stored, and nothing is charged", async () => {
   const { session } = await paying.order(org, "10");
   await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
   await wish({ threshold: usd(21) });
@@ -72,13 +72,13 @@ test("a card that nobody agreed to keep is not kept, and nothing is charged", as
     lastFailure: expect.stringContaining("no saved card"),
     nextTryAtMs: null,
   });
-  // A card is kept: it tries again by itself.
+  // A new card is stored: it is tried again automatically.
   await keepCard();
   await round();
   expect([await paying.available(org), (await state())?.lastFailure]).toEqual([45, null]);
 });
 
-test("off is off, and enough is enough", async () => {
+test("nothing is charged while it is off, or while the balance is sufficient", async () => {
   await keepCard();
   await wish({ enabled: false });
   await round();
@@ -87,7 +87,7 @@ test("off is off, and enough is enough", async () => {
   expect(await paying.available(org)).toBe(10);
 });
 
-test("a declined card says why, is tried after 1, 6 and 24 hours, then waits for a person", async () => {
+test("a declined card shows the reason, is retried after 1, 6 and 24 hours, then waits for a person", async () => {
   await keepCard();
   await wish();
   paying.fakeStripe.charging = "decline";
@@ -132,7 +132,7 @@ test("a charge whose answer was lost is asked again under the same order, and ch
   expect(charged).toHaveLength(1);
 });
 
-test("a charge under way is neither repeated nor counted; its event ends it either way", async () => {
+test("a pending charge is neither repeated nor counted; its event ends it either way", async () => {
   await keepCard();
   await wish();
   paying.fakeStripe.charging = "pending";
@@ -160,10 +160,10 @@ const charges = () =>
   [...paying.fakeStripe.account.payments.values()].filter(
     ({ metadata, amount }) => metadata["organization"] === org && amount === 2500,
   );
-/** What was charged last is gone, so that the balance is low again. */
+/** Takes back the last charge, so that the balance is low again. */
 const takeBack = (): Promise<unknown> => drain(paying.gateway, org, usd(25));
 
-test("the monthly cap holds, and a new month begins at zero", async () => {
+test("the monthly cap applies, and a new month begins at zero", async () => {
   await keepCard();
   await wish({ threshold: usd(25) });
   for (let count = 0; count < 4; count++) {
@@ -179,7 +179,7 @@ test("the monthly cap holds, and a new month begins at zero", async () => {
   expect(await paying.available(org)).toBe(35);
 });
 
-test("a threshold above the amount, of before it was refused, is topped up to the amount and no further", async () => {
+test("a threshold above the amount, from before this was refused, is topped up to the amount and no further", async () => {
   await keepCard();
   await wish({ threshold: usd(1000), monthlyCap: null });
   for (let count = 0; count < 10; count++) await round();
@@ -207,7 +207,7 @@ test("four charges in an hour and twenty in a day are the most, and it is said u
   expect(charges()).toHaveLength(20);
   const braked = await state();
   expect(braked?.lastFailure).toContain("20 automatic top-ups are made in a day");
-  // A person who asks again is no way around it.
+  // A manual retry does not bypass it.
   await paying.gateway.payments.retryAutomatic(org, { address: null, requestId: null });
   expect(charges()).toHaveLength(20);
   clock.set(new Date((braked?.nextTryAtMs ?? 0) + 1000).toISOString());
@@ -216,7 +216,7 @@ test("four charges in an hour and twenty in a day are the most, and it is said u
 });
 
 describe("the payment service failed, and repeats its failure under the same key", () => {
-  /** The library waits before it asks again. */
+  /** The library waits before it retries. */
   const SLOW_MS = 60_000;
   const patiently = async (minutes: number) => {
     for (let minute = 0; minute < minutes; minute++) {
@@ -226,7 +226,7 @@ describe("the payment service failed, and repeats its failure under the same key
   };
 
   test(
-    "before it charged: after ten minutes another order takes the place, and is charged once",
+    "before it charged: after ten minutes another order replaces it, and is charged once",
     async () => {
       await keepCard();
       await wish();
@@ -258,7 +258,7 @@ describe("the payment service failed, and repeats its failure under the same key
   );
 
   test(
-    "and the card is another one meanwhile: the payment of the former is found all the same",
+    "and the card was replaced meanwhile: the payment by the old one is found all the same",
     async () => {
       await keepCard();
       await wish({ threshold: usd(25) });
@@ -275,7 +275,7 @@ describe("the payment service failed, and repeats its failure under the same key
   );
 });
 
-test("a charge that the service refuses is a declined one: it is not asked for every minute", async () => {
+test("a charge that the service refuses counts as declined: it is not requested every minute", async () => {
   await keepCard();
   await wish();
   paying.fakeStripe.charging = "refuse";
@@ -327,6 +327,6 @@ describe("a charge under way for a day, of which no event tells", () => {
   });
 });
 
-test("nothing of it waits in a request, and nothing failed unseen", () => {
+test("nothing waits in a request, and no failure goes unnoticed", () => {
   expect(failures).toEqual([]);
 });

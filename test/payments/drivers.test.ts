@@ -1,4 +1,4 @@
-// The other two ways to be paid: the test driver's own page, as a person uses it, and payments confirmed by hand.
+// The other two ways to pay: the test driver's own page, as a person uses it, and payments confirmed by hand.
 import { byItself } from "../../src/domain/actor.ts";
 import { expect, test } from "bun:test";
 import { orderInput } from "../../src/api/shapes/billing.ts";
@@ -74,7 +74,7 @@ test("paid by hand: the operator confirms an order once; no event can", () =>
     expect(log.filter(({ action }) => action === "order.confirm")).toHaveLength(1);
   }));
 
-test("the webhook takes only POST with JSON, and bodies of at most a megabyte", () =>
+test("the webhook accepts only POST with JSON, and bodies of at most a megabyte", () =>
   paidBy("test", async (gateway) => {
     const url = `${gateway.url}/webhooks/stripe`;
     const send = async (init: RequestInit): Promise<number> => (await fetch(url, init)).status;

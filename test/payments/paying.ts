@@ -14,13 +14,13 @@ export const WEBHOOK_SECRET = "whsec_of_the_test";
 export interface Paying {
   gateway: TestGateway;
   fakeStripe: FakeStripe;
-  /** Orders credits for an organization; the page that the payer sees. */
+  /** Orders credits for an organization; returns the page that the payer sees. */
   order(
     organizationId: string,
     usd?: string,
     also?: { formKey?: string; keepCard?: boolean },
   ): Promise<{ order: PaymentOrder; session: Session }>;
-  /** What is available, in dollars. */
+  /** The available credits, in dollars. */
   available(organizationId: string): Promise<number>;
   debt(organizationId: string): Promise<number>;
   stop(): Promise<void>;
@@ -76,7 +76,7 @@ export async function startPaying(
   };
 }
 
-/** So much of the balance is gone, with no word from the payment service. */
+/** Takes that much from the balance, without involving the payment service. */
 export const drain = (
   { ledger }: Pick<TestGateway, "ledger">,
   organizationId: string,

@@ -1,6 +1,6 @@
-// Everything that can be told of one payment, told at the same moment: paid, disputed, won, paid back in parts, each twice and in
-// any order, to one gateway or to two of one database, while rounds of automatic top-up run. Money is credited and taken back
-// once, and whoever took a payment back is not charged again by itself.
+// All possible events of one payment, sent concurrently: paid, disputed, won, refunded in parts, each twice and in
+// any order, to one gateway or to two on one database, while rounds of automatic top-up run. Money is credited and
+// taken back once, and an organization that took a payment back is not charged again automatically.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
@@ -91,7 +91,7 @@ describe.each([1, 2])("at %d gateways", (many) => {
     await drop();
   });
 
-  /** As the service does: until it is taken. */
+  /** Redelivers until it is accepted, as the service does. */
   async function deliver(event: FakeStripeEvent): Promise<void> {
     for (let tries = 0; tries < 300; tries++) {
       const { status } = await stripe.deliver(event);
@@ -102,7 +102,7 @@ describe.each([1, 2])("at %d gateways", (many) => {
     failures.push(`${event.type} is never taken`);
   }
 
-  /** Rounds at every gateway, one after the other, until what is returned is called. */
+  /** Runs rounds at every gateway in turn until the returned function is called. */
   function rounds(): () => Promise<void> {
     let ends = false;
     const running = (async () => {
@@ -136,7 +136,7 @@ describe.each([1, 2])("at %d gateways", (many) => {
     const charges = [...stripe.account.payments.values()].filter(
       ({ id, metadata }) =>
         metadata["organization"] === organizationId &&
-        metadata["withdrawn"] === undefined && // asked for without a card, so that nobody can charge it any more
+        metadata["withdrawn"] === undefined && // requested without a card, so that nobody can charge it any more
         id !== payment.id,
     );
     const balance = await gateway.ledger.balance(organizationId);

@@ -1,5 +1,5 @@
-// Whatever order the events of a payment come in, however often each: redelivered until they are taken, as the service
-// does, they leave the balance that their story says. Orders and repetitions are drawn at random (fault 67).
+// Whatever order the events of a payment come in, however often each: redelivered until they are accepted, as the
+// service does, they lead to the right balance. Orders and repetitions are random (fault 67).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { FakeStripeEvent } from "../../src/payments/fake-stripe/account.ts";

@@ -1,4 +1,5 @@
-// Two gateways on one PostgreSQL: payments, automatic top-ups and alerts happen once, whoever of the two sees them.
+// Two gateways on one PostgreSQL: payments, automatic top-ups and alerts happen once, whichever of the two handles
+// them.
 import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { nanoUsd } from "../../src/domain/money.ts";
@@ -23,7 +24,7 @@ let drop: () => Promise<void>;
 beforeAll(async () => {
   const database = await (await testPostgres()).migrated();
   drop = () => database.drop();
-  // Events go to the two in turns.
+  // Events go to the two alternately.
   fakeStripe = new FakeStripe({
     webhookSecret: WEBHOOK_SECRET,
     webhookUrl: () => `${gateways[turn++ % 2]?.url}/webhooks/stripe`,
@@ -33,7 +34,7 @@ beforeAll(async () => {
       models: [],
       configure: (config) => {
         config.databaseUrl = database.url;
-        // One address for both, as Stripe wants one request for one idempotency key.
+        // One address for both, because Stripe requires identical requests for one idempotency key.
         config.publicUrl = "https://gate.example.com";
         if (keyOf !== undefined) cpSync(join(keyOf.dataDir, "data.key"), join(config.dataDir, "data.key"));
         const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: fakeStripe.url };
@@ -79,7 +80,7 @@ test("one payment reported twenty times to two gateways credits once; its disput
   expect(await available()).toBe(0);
 });
 
-/** An organization that has paid with a card which is kept, and spent it; nobody took anything back. */
+/** An organization that paid with a stored card, and spent it; nobody took anything back. */
 async function spentAll(): Promise<string> {
   const { organizationId } = await gateways[0].customer({ usd: "0" });
   const form = { actor: byItself("person_1"), formKey: "another form" };
@@ -90,7 +91,7 @@ async function spentAll(): Promise<string> {
   return organizationId;
 }
 
-test("two gateways that top up at once charge once", async () => {
+test("two gateways that top up concurrently charge once", async () => {
   org = await spentAll();
   const terms = { organizationId: org, enabled: true, threshold: usd(20), amount: usd(25), monthlyCap: null };
   const { automatic } = gateways[0].payments;
@@ -106,7 +107,7 @@ test("two gateways that top up at once charge once", async () => {
   );
 });
 
-test("two gateways that top up at once stay within the month's cap", async () => {
+test("two gateways that top up concurrently stay within the month's cap", async () => {
   const terms = { organizationId: org, enabled: true, threshold: usd(50), amount: usd(50) };
   const { automatic } = gateways[0].payments;
   await automatic.set({ ...terms, monthlyCap: usd(100) }, await automatic.find(org));
@@ -127,7 +128,7 @@ test("two gateways that top up at once stay within the month's cap", async () =>
   ]);
 });
 
-test("two gateways that top up at once keep to the most charges of an hour", async () => {
+test("two gateways that top up concurrently keep to the hourly maximum of charges", async () => {
   const terms = { organizationId: org, enabled: true, threshold: usd(30), amount: usd(30), monthlyCap: null };
   const { automatic } = gateways[0].payments;
   await automatic.set(terms, await automatic.find(org));
@@ -141,7 +142,7 @@ test("two gateways that top up at once keep to the most charges of an hour", asy
     );
     if (charged().length > before) await drain(gateways[0], org, usd(30));
   }
-  // Two of the hour are those of the stories before.
+  // Two of this hour belong to the stories before.
   expect(charged()).toHaveLength(2);
   const { last_failure } = await gateways[1].services.paymentService.autoTopUp(org);
   expect(last_failure?.reason).toContain("At most 4 automatic top-ups are made in an hour.");
@@ -170,7 +171,7 @@ test("one crossing seen by two gateways is one message, delivered by one of them
   await receiver.stop();
 });
 
-test("every change is in the log, and nothing failed unseen", async () => {
+test("every change is in the log, and no failure goes unnoticed", async () => {
   const log = await auditLog(gateways[1].ledger, { organizationId: org, limit: 50 });
   expect(log.map(({ action }) => action)).toEqual(
     expect.arrayContaining(["order.create", "credits.purchase", "credits.chargeback"]),

@@ -1,5 +1,5 @@
-// The use-cases behind the billing and alerts pages, over a real gateway on each store: shapes of the dashboard's API, refusals with
-// the field's name, tenancy, and one line of the audit log per change.
+// The use-cases behind the billing and alerts pages, over a real gateway on each store: shapes of the dashboard's
+// API, refusals with the field's name, tenancy, and one line of the audit log per change.
 import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -56,7 +56,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
   };
 
   describe("buying", () => {
-    test("50 unpaid payments may be begun within a day; a form that was sent before is answered as before", async () => {
+    test("50 unpaid payments may be started a day; a form that was sent before gets the same answer", async () => {
       const first = await buy("10", "form 0");
       for (let n = 1; n < 50; n += 1) await buy("10", `form ${n}`);
       expect(await codeOf(buy("10", "form 50"))).toEqual(["conflict", null]);
@@ -86,7 +86,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       expect((await audited()).filter((action) => action === "order.create")).toHaveLength(1);
     });
 
-    test("refusals name the field, and a service that is away says so", async () => {
+    test("refusals name the field, and an unreachable service is reported", async () => {
       expect(await codeOf(buy("1"))).toEqual(["invalid_request", "amount_usd"]);
       expect(await codeOf(buy("5.001"))).toEqual(["invalid_request", "amount_usd"]);
       paying.fakeStripe.away = true;
@@ -123,7 +123,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       ...change,
     });
 
-    test("starts empty, is set, fails without a card, tries again once there is one", async () => {
+    test("starts empty, is set, fails without a card, is retried once there is one", async () => {
       expect(autoTopUp.parse(await payments.autoTopUp(org))).toEqual({
         on: false,
         threshold_usd: null,
@@ -201,7 +201,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
     const channel = (target: string | null, kind = "webhook") =>
       alerts.addChannel(org, alertChannelInput.parse({ kind, name: "Pager", target }), byItself("person_1"));
 
-    test("a rule is made, changed, removed; another organization has none of it", async () => {
+    test("a rule is made, changed, removed; another organization sees none of it", async () => {
       const made = alertRule.parse(await alerts.addRule(org, rule(), byItself("person_1")));
       expect(await codeOf(alerts.removeRule(other, made.id, byItself("p")))).toEqual(["not_found", "rule"]);
       const { version } = made;
@@ -257,7 +257,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       expect(await codeOf(alerts.sendTest(org, made.id, byItself("p")))).toEqual(["not_found", "channel"]);
     });
 
-    test("tests are few: they are calls to addresses that somebody typed", async () => {
+    test("the number of tests is limited: they call addresses that somebody typed", async () => {
       for (let count = 0; count < 10; count++) await alerts.sendTest(org, "dashboard", byItself("p"));
       expect(await codeOf(alerts.sendTest(org, "dashboard", byItself("p")))).toEqual([
         "rate_limit_exceeded",

@@ -1,4 +1,5 @@
-// Automatic top-up behind a dispute or a refund: whoever took a payment back is charged again only when a person says so.
+// Automatic top-up after a dispute or a refund: an organization that took a payment back is charged again only if a
+// person says so.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { OF_ITSELF } from "../../src/domain/actor.ts";
 import { nanoUsd } from "../../src/domain/money.ts";
@@ -11,7 +12,7 @@ const usd = (dollars: number) => nanoUsd(BigInt(dollars) * 1_000_000_000n);
 
 const TERMS = { enabled: true, threshold: usd(20), amount: usd(25), monthlyCap: null };
 
-/** Answers about cards, the first of which waits until it is let go. */
+/** Requests about cards, the first of which waits until it is released. */
 const cards = {
   asked: 0,
   goOn: (): void => undefined,
@@ -64,7 +65,7 @@ describe.each(STORES)("on %s", (store) => {
       throw error;
     });
   const charges = () => paying.fakeStripe.calls.filter((call) => call === "POST /v1/payment_intents").length;
-  /** What rounds of these charge, and what is available then. */
+  /** What rounds charge after these events, and what is available then. */
   const after = async (event: Parameters<Paying["fakeStripe"]["deliver"]>[0]) => {
     const before = charges();
     expect((await paying.fakeStripe.deliver(event)).status).toBe(200);
@@ -86,7 +87,7 @@ describe.each(STORES)("on %s", (store) => {
       });
       await retry();
       expect(await paying.available(org)).toBe(25);
-      // The service delivers again what a person has decided on since.
+      // The service redelivers an event that a person has decided on since.
       expect(await after(event)).toEqual([0, 25]);
       expect((await automatic().find(org))?.lastFailure).toBeNull();
     },
@@ -100,7 +101,7 @@ describe.each(STORES)("on %s", (store) => {
     expect((await automatic().find(org))?.lastFailure).not.toBeNull();
   });
 
-  test("where it is off, nothing is said of it", async () => {
+  test("if it is off, nothing is reported about it", async () => {
     const found = await automatic().find(org);
     if (found !== null) await automatic().set({ ...found, enabled: false }, found);
     expect(await after(paying.fakeStripe.disputed(paid))).toEqual([0, 0]);
@@ -119,9 +120,9 @@ describe.each(STORES)("on %s", (store) => {
         nextTryAtMs: null,
       });
     };
-    /** A dispute that comes while a charge of the kept card is under way, which then ends like this. */
+    /** A dispute that comes during a charge of the stored card, which then ends like this. */
     const disputedMeanwhile = async (charging: "succeed" | "decline") => {
-      // A little of it is spent, so that the charge leaves less than what is charged for.
+      // A little of it is spent, so that the charge leaves less than the threshold.
       expect((await paying.gateway.chat(customer, hello())).status).toBe(200);
       const terms = { ...TERMS, organizationId: org, threshold: usd(50), amount: usd(50) };
       await automatic().set(terms, await automatic().find(org));
@@ -136,24 +137,24 @@ describe.each(STORES)("on %s", (store) => {
       fakeStripe.charging = "succeed";
     };
 
-    test("a charge under way that succeeds", async () => {
+    test("a pending charge that succeeds", async () => {
       await disputedMeanwhile("succeed");
       await waits();
       expect(await paying.available(org)).toBeGreaterThan(49.9);
     });
 
-    test("a charge under way that is declined", async () => {
+    test("a pending charge that is declined", async () => {
       await disputedMeanwhile("decline");
       await waits(0);
     });
 
-    test("another part that is paid back", async () => {
+    test("another part that is refunded", async () => {
       const parts = [paying.fakeStripe.refunded(paid, 2000), paying.fakeStripe.refunded(paid, 2500)];
       await Promise.all(parts.map((part) => paying.fakeStripe.deliver(part)));
       await waits(5);
     });
 
-    test("a second event of the payment itself, whose card is being asked for", async () => {
+    test("a second event of the payment itself, whose card is being looked up", async () => {
       const other = await startPaying(undefined, {
         store,
         configure: ({ payments }) => (payments.stripe = payments.stripe && slowCards(payments.stripe)),

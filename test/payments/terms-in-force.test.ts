@@ -1,5 +1,5 @@
-// Automatic top-up while somebody changes it: nothing is charged on terms, or on a card, that are no longer in force, and
-// what was charged on them is credited. Rounds are run by hand; the clock is the test's.
+// Automatic top-up while its terms change: nothing is charged on terms, or on a card, that are no longer in force,
+// and anything charged on them is credited. Rounds are run by hand; the clock is the test's.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { nanoUsd } from "../../src/domain/money.ts";
 import type { AutoTopUp } from "../../src/payments/auto-top-up-book.ts";
@@ -9,7 +9,7 @@ import { testClock } from "../support/clock.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Paying, startPaying, WEBHOOK_SECRET } from "./paying.ts";
 
-/** The service's library waits before it asks again. */
+/** The service's library waits before it retries. */
 const SLOW_MS = 60_000;
 const clock = testClock();
 let paying: Paying;
@@ -38,12 +38,12 @@ async function payer(): Promise<string> {
   await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
   return made;
 }
-/** Somebody pays five dollars more, and has this card kept. */
+/** A person pays five dollars more, and has this card stored. */
 async function anotherCard(): Promise<void> {
   const { session } = await paying.order(org, "5", { keepCard: true });
   await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
 }
-/** Switches automatic top-up on, $500 below $20, or to other terms; returned once it is done. */
+/** Turns automatic top-up on, $500 below $20, or with other terms; resolves once it is done. */
 async function wish(terms: Partial<AutoTopUp> = {}): Promise<void> {
   const { automatic } = paying.gateway.payments;
   const wished = { enabled: true, threshold: usd(20), amount: usd(500), monthlyCap: null, ...terms };
@@ -59,19 +59,19 @@ const laterRound = () => {
   return round();
 };
 const orders = async () => (await paying.gateway.payments.orders.page(org, NEWEST, { limit: 20 })).rows;
-/** The automatic ones, newest first, as dollars and what became of them. */
+/** The automatic ones, newest first, in dollars with their outcomes. */
 const automaticOrders = async () =>
   (await orders())
     .filter(({ purpose }) => purpose === "auto_top_up")
     .map(({ amount, state: now }) => [Number(amount / usd(1)), now]);
-/** What the organization's card was charged by itself, in dollars. */
+/** The automatic charges of the organization's card, in dollars. */
 const charged = (): number[] =>
   [...paying.fakeStripe.account.payments.values()]
     .filter(({ metadata, status }) => metadata["organization"] === org && status === "succeeded")
     .map(({ amount }) => amount / 100)
     .filter((dollars) => dollars > 10);
 
-/** Lets something happen once, when a method has been called and before it does anything. */
+/** Runs something once, when a method is called and before it does anything. */
 function onCall<Room, Name extends keyof Room>(
   room: Room,
   name: Name,
@@ -86,7 +86,7 @@ function onCall<Room, Name extends keyof Room>(
   room[name] = once as Room[Name];
 }
 
-describe("what is changed during a round counts", () => {
+describe("changes during a round take effect", () => {
   test("switched off while another organization's card is charged: not charged", async () => {
     const [earlier = "", later = ""] = [org, await payer()].toSorted();
     await wish({ organizationId: earlier });
@@ -122,7 +122,7 @@ describe("what is changed during a round counts", () => {
     expect(charged()).toEqual([25]);
   });
 
-  test("a decline does not mark another card than it was about", async () => {
+  test("a decline does not affect another card than it was about", async () => {
     await wish();
     paying.fakeStripe.charging = "decline";
     clock.advance(1_000);
@@ -137,7 +137,7 @@ describe("what is changed during a round counts", () => {
     ]);
   });
 
-  test("nor does one that an event tells of", async () => {
+  test("nor does a decline reported by an event", async () => {
     await wish();
     paying.fakeStripe.charging = "pending";
     await round();
@@ -161,7 +161,7 @@ describe("what is changed during a round counts", () => {
     expect(charged()).toEqual([500]);
   });
 
-  test("so does one of other terms that an event tells of", async () => {
+  test("so is one of other terms reported by an event", async () => {
     await wish();
     paying.fakeStripe.charging = "pending";
     await round();
@@ -182,8 +182,8 @@ describe("what is changed during a round counts", () => {
   });
 });
 
-describe("an order that is open from before", () => {
-  /** The service took no call for it. */
+describe("an open order from before", () => {
+  /** Makes the service receive no call for it. */
   async function unasked(): Promise<void> {
     await wish();
     paying.fakeStripe.away = true;
@@ -212,7 +212,7 @@ describe("an order that is open from before", () => {
   );
 
   test(
-    "of another amount that was charged, its answer lost, is credited, and nothing else is charged",
+    "of another amount that was charged, with its answer lost, is credited, and nothing else is charged",
     async () => {
       await wish();
       paying.fakeStripe.charging = "hang_up";
@@ -231,7 +231,7 @@ describe("an order that is open from before", () => {
   );
 
   test(
-    "is ended when it is switched off, and a gateway that was about to charge it charges nothing",
+    "is ended when it is turned off, and a gateway that was about to charge it charges nothing",
     async () => {
       await unasked();
       await wish({ enabled: false });
@@ -254,7 +254,7 @@ describe("an order that is open from before", () => {
   );
 
   test(
-    "that was charged, its answer lost, is credited though it was switched off",
+    "that was charged, with its answer lost, is credited though it was turned off",
     async () => {
       await wish();
       paying.fakeStripe.charging = "hang_up";
@@ -268,7 +268,7 @@ describe("an order that is open from before", () => {
   );
 
   test(
-    "is charged, once, when it is switched off and on again with the same terms",
+    "is charged, once, when it is turned off and on again with the same terms",
     async () => {
       await unasked();
       await wish({ enabled: false });
@@ -281,7 +281,7 @@ describe("an order that is open from before", () => {
   );
 
   test(
-    "stays while the service cannot be asked: no other is charged beside it",
+    "stays while the service cannot be reached: no other is charged beside it",
     async () => {
       await unasked();
       await wish({ amount: usd(25) });
@@ -297,7 +297,7 @@ describe("an order that is open from before", () => {
   );
 
   test(
-    "of another amount, about which the service repeats its failure, is given ten minutes for its payment to show",
+    "of another amount, for which the service repeats its failure, gets ten minutes for its payment to appear",
     async () => {
       await wish();
       paying.fakeStripe.charging = "break";
@@ -362,7 +362,7 @@ describe("an order that is open from before", () => {
 
 describe("an event that comes again, or late, changes nothing that a person changed meanwhile", () => {
   const method = () => paying.gateway.payments.orders.method(org);
-  /** A payment whose card is kept, with its event. */
+  /** A payment whose card is stored, with its event. */
   async function paidCheckout(): Promise<object> {
     const { session } = await paying.order(org, "10", { keepCard: true });
     return paying.fakeStripe.paid(session);
@@ -387,7 +387,7 @@ describe("an event that comes again, or late, changes nothing that a person chan
     expect(await method()).toEqual(newest);
   });
 
-  test("a crash before anybody was told loses no card: the redelivery keeps it", async () => {
+  test("a crash before the acknowledgement loses no card: the redelivery stores it", async () => {
     await paying.gateway.payments.orders.forgetMethod(org);
     const event = await paidCheckout();
     onCall(paying.gateway.payments.orders, "credited", () => Promise.reject(new Error("crashed")));
@@ -397,7 +397,7 @@ describe("an event that comes again, or late, changes nothing that a person chan
     expect(await method()).not.toBeNull();
   });
 
-  test("a charge of before does not start the tries of a declined card again", async () => {
+  test("an earlier charge does not restart the retries of a declined card", async () => {
     await wish();
     await round();
     const [order] = await orders();

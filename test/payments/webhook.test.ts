@@ -1,5 +1,5 @@
-// Faults 67 and 68 of the design: payment events that are replayed, reordered, forged, wrong, or interrupted by a crash.
-// Everything runs over HTTP against a real gateway; the payment service is the fake Stripe.
+// Faults 67 and 68 of the design: payment events that are replayed, reordered, forged, wrong, or interrupted by a
+// crash. Everything runs over HTTP against a real gateway; the payment service is the fake Stripe.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { nanoUsd } from "../../src/domain/money.ts";
 import type { OrderState } from "../../src/payments/order.ts";
@@ -30,7 +30,7 @@ const told = async (response: Response): Promise<[number, string]> => {
   return [response.status, body.outcome ?? body.error?.code ?? ""];
 };
 
-test("a paid checkout credits exactly its order, and says so once it is durable", async () => {
+test("a paid checkout credits exactly its order, and is acknowledged once that is durable", async () => {
   const { order, session } = await paying.order(org, "12.34");
   expect(order).toMatchObject({ state: "open", sessionId: session.id });
   expect(await told(await paying.fakeStripe.deliver(paying.fakeStripe.paid(session)))).toEqual([
@@ -91,11 +91,11 @@ test("forged, changed, unsigned and unreadable deliveries are not believed", asy
   const none = new Bun.CryptoHasher("sha256", WEBHOOK_SECRET).update(`${now}.not json`).digest("hex");
   expect((await paying.fakeStripe.send("not json", `t=${now},v1=${none}`)).status).toBe(400);
   expect([await paying.available(org), await stateOf(order.id)]).toEqual([0, "open"]);
-  // The genuine bytes still count.
+  // The genuine bytes are still accepted.
   expect((await paying.fakeStripe.send(body, `t=${now},v1=${hmac}`)).status).toBe(200);
 });
 
-test("an event of another shape than ours is ignored, or none: nothing is booked, and nothing fails", async () => {
+test("an event of an unknown shape, or not an event, is ignored: nothing is booked, and nothing fails", async () => {
   const { order, session } = await paying.order(org);
   const paid = paying.fakeStripe.paid(session);
   await paying.fakeStripe.deliver(paid);
@@ -141,7 +141,7 @@ test("an event of another shape than ours is ignored, or none: nothing is booked
   await paying.gateway.assertSound();
 });
 
-test("a signature of more than five minutes ago, or of the future, is refused", async () => {
+test("a signature from more than five minutes ago, or from the future, is refused", async () => {
   const { session } = await paying.order(org);
   const event = paying.fakeStripe.paid(session);
   const minutes = (count: number) => ({ signedAtMs: clock.nowMs() + count * 60_000 });
@@ -176,7 +176,7 @@ test("another amount, currency, organization or session than ordered is refused 
   expect(new Set(events.rows.map(({ outcome }) => outcome))).toEqual(new Set(["refused"]));
 });
 
-test("payments of others who share the account are none of our business", async () => {
+test("payments of others who share the account are ignored", async () => {
   const { session } = await paying.order(org);
   paying.fakeStripe.account.pay(session);
   for (const reference of [null, "invoice-17"]) {
@@ -191,7 +191,7 @@ test("payments of others who share the account are none of our business", async 
   expect(await told(await paying.fakeStripe.deliver(dispute))).toEqual([200, "ignored"]);
 });
 
-test("a page that was not paid yet, expired or failed credits nothing; paying late still does", async () => {
+test("a page that is unpaid, expired or failed credits nothing; paying late still does", async () => {
   const { order, session } = await paying.order(org);
   const unpaid = paying.fakeStripe.event("checkout.session.completed", session);
   expect(await told(await paying.fakeStripe.deliver(unpaid))).toEqual([200, "ignored"]);
@@ -202,12 +202,12 @@ test("a page that was not paid yet, expired or failed credits nothing; paying la
     200,
     "credited",
   ]);
-  // Delivered again after the payment: reordered, and without effect.
+  // Redelivered after the payment: reordered, and without effect.
   expect(await told(await paying.fakeStripe.deliver(expired))).toEqual([200, "ignored"]);
   expect([await paying.available(org), await stateOf(order.id)]).toEqual([10, "credited"]);
 });
 
-test("a crash after the money was credited, before anybody was told: the redelivery finds it credited", async () => {
+test("a crash after crediting and before the acknowledgement: the redelivery finds it credited", async () => {
   const { order, session } = await paying.order(org);
   const { ledger, payments } = paying.gateway;
   const credited = payments.orders.credited.bind(payments.orders);
@@ -268,7 +268,7 @@ test("a dispute becomes a chargeback once, and winning it gives the credits back
 
 describe("a dispute that takes its money again after it gave it back", () => {
   type Move = "withdrawn" | "reinstated";
-  /** A paid order of ten dollars, of which a little is spent, and the events of a dispute of several rounds. */
+  /** A paid order of ten dollars, some of it spent, and the events of a dispute of several rounds. */
   async function story() {
     const { session } = await paying.order(org);
     await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
@@ -286,7 +286,7 @@ describe("a dispute that takes its money again after it gave it back", () => {
     return { created, move, deliver, balance, lost, kept };
   }
 
-  test("is charged back each time once, however often each event comes; the debt is paid by the return", async () => {
+  test("is charged back each time once, however often each event comes; the return pays the debt", async () => {
     const { created, move, deliver, balance, lost, kept } = await story();
     expect([await deliver(created), await balance()]).toEqual(["taken_back", lost]);
     const moves: Move[] = ["withdrawn", "reinstated", "withdrawn", "reinstated", "withdrawn"];
@@ -300,7 +300,7 @@ describe("a dispute that takes its money again after it gave it back", () => {
     expect(outcomes).toEqual(["repeated", "returned", "taken_back", "returned", "taken_back"]);
   });
 
-  test("in any order of delivery, all at once and again: the end is the same", async () => {
+  test("in any order of delivery, concurrently and repeated: the result is the same", async () => {
     for (const seed of [1, 2, 3, 4]) {
       org = (await paying.gateway.customer({ usd: "0" })).organizationId;
       const { created, move, deliver, balance, lost } = await story();
@@ -316,7 +316,7 @@ describe("a dispute that takes its money again after it gave it back", () => {
   });
 });
 
-test("a dispute that comes before its payment, or ends before it began, is asked for again", async () => {
+test("a dispute that comes before its payment, or ends before it began, is to be redelivered", async () => {
   const { session } = await paying.order(org);
   const payment = paying.fakeStripe.account.pay(session);
   const dispute = paying.fakeStripe.disputed(payment);
@@ -348,7 +348,7 @@ test("an inquiry moves nothing; a refund takes back its part; more than was paid
   expect(await paying.available(org)).toBe(6);
 });
 
-test("a service that is away orders nothing; the same form works when it is back", async () => {
+test("an unreachable service orders nothing; the same form works when it is back", async () => {
   paying.fakeStripe.away = true;
   const form = { formKey: "form-2" };
   expect(await paying.order(org, "20", form).catch((error: unknown) => error)).toBeInstanceOf(ServiceFailure);

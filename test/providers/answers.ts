@@ -1,4 +1,4 @@
-// One answer in the words of every shape that an upstream may speak, and as a client of every surface has it in the end.
+// One answer in every upstream shape, and as a client of every surface finally has it.
 import { expect } from "bun:test";
 import { readEvents } from "../support/events.ts";
 import { eventsOfMessage, finalMessage, type MessageJson, readMessage } from "../support/message-schema.ts";
@@ -15,7 +15,7 @@ export interface Spoken {
   completion: number;
 }
 
-/** What a client has of it. */
+/** The answer as the client has it. */
 export interface HeardAnswer {
   reasoning: string;
   text: string;
@@ -27,7 +27,7 @@ export interface HeardAnswer {
 
 type Says = (spoken: Spoken, broken: boolean) => { stream: Script; whole: string };
 const json = (body: object): string => JSON.stringify(body);
-/** In pieces, so that they have to be put together. */
+/** In pieces, so that they have to be assembled. */
 const halves = (text: string): [string, string] => [text.slice(0, 3), text.slice(3)];
 const overloaded = { error: { code: 503, type: "overloaded_error", message: "Overloaded" } };
 
@@ -191,7 +191,7 @@ const bedrock: Says = ({ reasoning = "", text = "", calls = [], end, prompt, com
   };
 };
 
-/** Of the scripted shapes; the one of Responses is heard on its own surface alone. */
+/** For the scripted shapes; Responses is read on its own surface only. */
 export const SAYS: Record<"openai" | "claude" | "gemini" | "bedrock", Says> = {
   openai,
   claude,
@@ -199,7 +199,7 @@ export const SAYS: Record<"openai" | "claude" | "gemini" | "bedrock", Says> = {
   bedrock,
 };
 
-/** How a surface is asked, and what its client has of an answer. */
+/** How a surface is requested, and how its client reads an answer. */
 export interface SurfaceOf {
   ask(model: string, stream: boolean, offered: readonly string[]): object;
   hear(text: string, stream: boolean): HeardAnswer;

@@ -1,4 +1,4 @@
-// Claude wherever it is served: the settings of each place, and the call that follows from them, byte by byte where it counts.
+// Claude wherever it is hosted: the settings of each host, and the resulting call, byte by byte where it matters.
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +45,7 @@ const ANSWER = JSON.stringify({
   usage: { input_tokens: 1, output_tokens: 1 },
 });
 
-/** The one call that a provider of these settings makes, at an upstream that stands in for the place. */
+/** The one call that a provider with these settings makes, to an upstream that stands in for the host. */
 async function called(
   own: string,
   path: string,
@@ -73,7 +73,7 @@ test("at Anthropic: the key and the version in headers", async () => {
   expect(bodyOf(got)).toMatchObject({ model: "claude-opus-4-8", max_tokens: 64 });
 });
 
-test("a model that binds its thoughts to their conversation is asked to drop what does not fit, at Anthropic alone", async () => {
+test("a model that binds its thinking to the conversation is told to drop what does not fit, at Anthropic only", async () => {
   const got = await called("api_key: sk-ant-1", "", "claude-opus-5-5");
   expect(got.head).toContain("anthropic-beta: thinking-binding-controls-2026-08-01");
   expect(got.body).toContain('"block_binding"');
@@ -90,7 +90,7 @@ test("at Microsoft: the key in the header that it knows", async () => {
   expect(got.head).toContain("anthropic-version: 2023-06-01");
 });
 
-test("a prompt is counted at Anthropic and at Microsoft, beside their messages; who does not answer in time is left", async () => {
+test("a prompt is counted at Anthropic and at Microsoft, beside their messages; a count that does not arrive in time is abandoned", async () => {
   const native = { shape: "anthropic-messages" as const, headers: {}, only: null };
   const request = chatRequest({
     native: { ...native, body: { messages: [{ role: "user", content: "Hi" }] } },
@@ -115,7 +115,7 @@ test("a prompt is counted at Anthropic and at Microsoft, beside their messages; 
   expect(silent.tokens).toMatchObject({ name: "Failure", reason: "timeout" });
 });
 
-test("at AWS: the key as bearer, or a signature of this region and of this service", async () => {
+test("at AWS: the key as bearer, or a signature for this region and this service", async () => {
   const bearer = await called("envelope: bedrock, region: eu-west-1, api_key: ABSK1", "");
   expect(bearer.head).toContain("Authorization: Bearer ABSK1");
   const keys = "access_key_id: AKIAIOSFODNN7EXAMPLE, secret_access_key: secret";
@@ -126,7 +126,7 @@ test("at AWS: the key as bearer, or a signature of this region and of this servi
   expect(bodyOf(signed)).toMatchObject({ model: "claude-opus-4-8" });
 });
 
-test("at Google: project, place and model in the path, the version in the body, a fetched token as proof", async () => {
+test("at Google: project, location and model in the path, the version in the body, a fetched token as proof", async () => {
   await using tokens = startTokenServer(() => tokenReply("token-1"));
   const file = join(directory, "account.json");
   writeFileSync(file, keyText({ token_uri: tokens.url }));
@@ -162,7 +162,7 @@ test.each([
   );
 });
 
-test("what the models of a deployment take is told where its name does not say it", async () => {
+test("the abilities of a deployment's models are configured if its name does not give them", async () => {
   const own =
     "envelope: foundry, api_key: k, models: { thinking: budget, thinking_off: disabled, sampling: both, forced_tools: false }";
   const provider = await providerOf(`base_url: "https://r.services.ai.azure.com/anthropic/v1", ${own}`);
@@ -178,7 +178,7 @@ test("what the models of a deployment take is told where its name does not say i
   );
 });
 
-test("each place has its own address, where there is one for all", () => {
+test("each host has its own address, if there is one for all", () => {
   const file = join(directory, "home.json");
   writeFileSync(file, keyText());
   const at = (own: string): string | null | undefined => configured(own).providers[0]?.baseUrl;
@@ -198,7 +198,7 @@ test("each place has its own address, where there is one for all", () => {
 const FOUNDRY = "https://r.services.ai.azure.com/anthropic/v1";
 
 test.each([
-  ["envelope: direct", "api_key", "is needed"],
+  ["envelope: direct", "api_key", "is required"],
   ["api_key: gsk_1", "api_key", "looks like a key of Groq"],
   ["api_key: sk-ant-1, region: us-east-1", "region", "envelope: bedrock"],
   [
@@ -214,20 +214,20 @@ test.each([
     "looks like a key of Anthropic",
   ],
   [`envelope: foundry, api_key: k, base_url: '${FOUNDRY}/messages'`, "base_url", "must look like"],
-  ["envelope: bedrock, api_key: ABSK1", "region", "is needed"],
-  ["envelope: bedrock, region: us-east-1", "api_key", "is needed, or access_key_id"],
+  ["envelope: bedrock, api_key: ABSK1", "region", "is required"],
+  ["envelope: bedrock, region: us-east-1", "api_key", "is required, or access_key_id"],
   [
     "envelope: bedrock, region: us-east-1, access_key_id: AKIAIOSFODNN7EXAMPLE",
     "secret_access_key",
-    "is needed",
+    "is required",
   ],
-  ["envelope: bedrock, region: moon, api_key: ABSK1", "region", "must be a region of AWS"],
-  ["envelope: vertex", "project", "is needed"],
-  ["envelope: vertex, project: p-1", "service_account", "is needed"],
+  ["envelope: bedrock, region: moon, api_key: ABSK1", "region", "must be an AWS region"],
+  ["envelope: vertex", "project", "is required"],
+  ["envelope: vertex, project: p-1", "service_account", "is required"],
   [
     "envelope: vertex, project: p-1, location: 'moon/1', service_account: /nowhere.json",
     "location",
-    "must be a location",
+    "must be a Google Cloud location",
   ],
   ["envelope: vertex, project: p-1, api_key: k, service_account: /nowhere.json", "service_account", ""],
   ["api_key: sk-ant-1, models: { thinking: hard }", "models.thinking", "must be one of adaptive, budget"],
@@ -237,7 +237,7 @@ test.each([
   expect(() => configured(own)).toThrow(message);
 });
 
-test("settings that others see hold no secret", () => {
+test("settings that others see contain no secret", () => {
   const shown = (own: string): string => JSON.stringify(shownSettings(configured(own)));
   const keys = "access_key_id: AKIAIOSFODNN7EXAMPLE, secret_access_key: hidden-1, session_token: hidden-2";
   const aws = shown(`envelope: bedrock, region: us-east-1, ${keys}, models: { sampling: none }`);

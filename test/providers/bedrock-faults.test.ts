@@ -44,7 +44,7 @@ describe("one call, nothing held, nothing charged", () => {
     });
     expect(cost).toBe(nanoUsd(0n));
     expect(odd.got).toHaveLength(1);
-    expect(invoiced(id)).toEqual([]); // what it ran is not known: nobody else is asked
+    expect(invoiced(id)).toEqual([]); // what it ran is unknown: no other provider is asked
     expect((await gateway.request(id)).attempts).toMatchObject([
       { provider: "odd", outcome: "unknown", errorClass: "broken" },
     ]);
@@ -78,7 +78,7 @@ describe("what proves that nothing ran goes to the next route", () => {
   });
 });
 
-test("an exception after the first part: what was delivered is charged, nobody else is asked", async () => {
+test("an exception after the first part: what was delivered is charged, no other provider is asked", async () => {
   odd.answer = {
     status: 200,
     type: "application/vnd.amazon.eventstream",
@@ -96,7 +96,7 @@ test("an exception after the first part: what was delivered is charged, nobody e
   expect(record.attempts).toMatchObject([{ provider: "odd", outcome: "unknown" }]);
 });
 
-test("a call is signed over exactly what goes out, and its model stands in the path", async () => {
+test("a call is signed over exactly what is sent, and its model is in the path", async () => {
   odd.answer = {
     status: 200,
     type: "application/json",
@@ -122,7 +122,7 @@ test("a call is signed over exactly what goes out, and its model stands in the p
   expect(JSON.stringify(headers)).not.toContain(KEY.secret_access_key);
 });
 
-test("a key that is refused is our account's: its routes close, and the next provider serves", async () => {
+test("a refused key is our account's problem: its routes close, and the next provider serves", async () => {
   const message = "The key ASIAEXAMPLE1234567 is not valid in this region.";
   odd.answer = { status: 403, type: "application/json", body: JSON.stringify({ message }) };
   const { receipt } = await say({ ...hello("odd-both-1"), max_tokens: 64 }, true);

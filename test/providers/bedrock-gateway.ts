@@ -38,7 +38,7 @@ export const KEY = {
   region: "eu-central-1",
 };
 
-/** An upstream that answers as a test says, and what it was asked. */
+/** An upstream that answers as a test says, and the requests it received. */
 export const odd = {
   answer: {
     status: 200,
@@ -47,7 +47,7 @@ export const odd = {
   },
   got: [] as { url: string; headers: IncomingHttpHeaders; body: string }[],
 };
-/** Where the role of `roled` gets its keys: how it answers, and how often it was asked. */
+/** Where the role of `roled` gets its keys: how it answers, and how often it was called. */
 export const container = { status: 200, asked: 0 };
 const temporary = (): string =>
   JSON.stringify({
@@ -154,7 +154,7 @@ interface Turn {
   receipt: GatewayJson;
 }
 
-/** The message that a client puts together from a stream. */
+/** The message that a client assembles from a stream. */
 function messageOf({ chunks }: Events): { message: Said; finish: string } {
   const message: Said = { role: "assistant", content: null };
   let finish = "";
@@ -213,7 +213,7 @@ export const tools = ["weather", "clock"].map((name) => ({
   },
 }));
 
-/** What the simulator would invoice of a request, all calls of it. */
+/** What the simulator would invoice for a request, all calls of it. */
 export const invoiced = (id: string): [number, number][] =>
   gateway.simulator
     .bill()

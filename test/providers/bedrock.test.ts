@@ -1,4 +1,4 @@
-// Conversations with tools and thinking through Converse, over changes of route, on a bill that is the ledger's.
+// Conversations with tools and thinking through Converse, across route changes, with a bill that equals the ledger's.
 import { hello } from "../support/gateway.ts";
 import { expect, test } from "bun:test";
 import { nanoUsd, type NanoUsd } from "../../src/domain/money.ts";
@@ -8,7 +8,7 @@ import { container, customer, gateway, invoiced, say, spent, tools, withBedrock 
 withBedrock();
 
 for (const stream of [false, true])
-  test(`twenty turns with tools and thinking, ${stream ? "streamed" : "whole"}: no turn is refused, signatures come back, and the bill is the ledger's`, async () => {
+  test(`twenty turns with tools and thinking, ${stream ? "streamed" : "whole"}: no turn is refused, signatures are sent back, and the bill is the ledger's`, async () => {
     const messages: object[] = [{ role: "system", content: "Be brief." }];
     let signatures = 0;
     const cost = await spent(async () => {
@@ -45,7 +45,7 @@ for (const stream of [false, true])
     expect(cost).toBe((messages.at(-1) as { sum: NanoUsd }).sum);
   }, 120_000);
 
-test("a conversation goes over a change of route and back: what one signed the other does not get", async () => {
+test("a conversation across a change of route and back: what one signed the other does not get", async () => {
   const messages: object[] = [];
   const providers: string[] = [];
   for (let turn = 0; turn < 6; turn += 1) {
@@ -71,7 +71,7 @@ test("a conversation goes over a change of route and back: what one signed the o
   expect(new Set(providers)).toEqual(new Set(["simulator", "aws"]));
 });
 
-test("a model that loses its signatures half way is answered all the same, without thinking", async () => {
+test("a model that loses its signatures half-way is still answered, without thinking", async () => {
   const first = await say(
     {
       model: "claude-1",
@@ -130,7 +130,7 @@ const marked = (model: string, ttl: "5m" | "1h"): object => ({
   reasoning_effort: "none",
 });
 
-/** What the class of tokens has in the receipt, and its rate. */
+/** The receipt's amount for a class of tokens, and its rate. */
 const lineOf = ({ cost }: GatewayJson, name: string): unknown[] =>
   cost.lines.flatMap((line) => (line.class === name ? [line.tokens, line.usd_per_million] : []));
 
@@ -156,7 +156,7 @@ test.each([
   },
 );
 
-test("a prompt that is written whole, for an hour, is within what was held", async () => {
+test("a prompt that is entirely written to the cache, for an hour, is within the hold", async () => {
   const told = { inputTokens: 0, outputTokens: 10, totalTokens: 0 };
   const body = marked("kept-1", "1h");
   const answer = await fetch(`${gateway.baseUrl}/chat/completions/quote`, {
@@ -178,7 +178,7 @@ test("a prompt that is written whole, for an hour, is within what was held", asy
   expect(charge).toBe(nanoUsd(BigInt(most * 4000 + 10 * 2000)));
 });
 
-test("a mark that its model or its release has no place for is named", async () => {
+test("a cache mark that its model or its release does not support is named", async () => {
   for (const [model, named] of [
     ["kept-1", null],
     ["claude-1", "cache_control"],
@@ -188,7 +188,7 @@ test("a mark that its model or its release has no place for is named", async () 
   }
 });
 
-test("a role in place of a key: while its keys cannot be had nothing is sent or charged, then all calls sign with them", async () => {
+test("a role instead of a key: while its keys are unavailable nothing is sent or charged, then all calls sign with them", async () => {
   const hi = { ...hello("roled-1"), max_tokens: 2048 };
   container.status = 503;
   const cost = await spent(async () => {
@@ -202,7 +202,7 @@ test("a role in place of a key: while its keys cannot be had nothing is sent or 
   });
   expect(cost).toBe(nanoUsd(0n));
   container.status = 200;
-  await Bun.sleep(1050); // a renewal that failed is shared for a second
+  await Bun.sleep(1050); // a failed renewal is shared for a second
   container.asked = 0;
   const turns = await Promise.all([false, true, false, true].map((stream) => say(hi, stream)));
   for (const { receipt, finish } of turns) {

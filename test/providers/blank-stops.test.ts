@@ -1,5 +1,6 @@
-// A stop sequence of blanks alone, which Claude takes nowhere: refused by the caller's name for it before anything is held, where
-// another route does not take it. Left out, the answer would go on past it (docs/decisions/0072-a-stop-that-cannot-be-told.md).
+// A stop sequence of only whitespace, which Claude never accepts: refused under the caller's name for it before
+// anything is held, unless another route accepts it. If it were dropped, the answer would continue past it
+// (docs/decisions/0072-a-stop-that-cannot-be-told.md).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -73,14 +74,17 @@ test.each(Object.keys(SURFACES) as Surface[])(
   },
 );
 
-test.each(Object.keys(SURFACES) as Surface[])("%s: told as it is to whoever takes it", async (path) => {
-  for (const model of ["on-openai", "on-gemini", "on-nova"])
-    expect(await ask(path, model, ["\n"])).toMatchObject({ status: 200, ignored: null });
-  for (const model of ["on-claude", "on-aws"])
-    expect(await ask(path, model, ["\nEND"])).toMatchObject({ status: 200, ignored: null });
-});
+test.each(Object.keys(SURFACES) as Surface[])(
+  "%s: sent unchanged to a provider that accepts it",
+  async (path) => {
+    for (const model of ["on-openai", "on-gemini", "on-nova"])
+      expect(await ask(path, model, ["\n"])).toMatchObject({ status: 200, ignored: null });
+    for (const model of ["on-claude", "on-aws"])
+      expect(await ask(path, model, ["\nEND"])).toMatchObject({ status: 200, ignored: null });
+  },
+);
 
-test("a model with another route is served by the one that takes it", async () => {
+test("a model with another route is served by the one that accepts it", async () => {
   for (const path of Object.keys(SURFACES) as Surface[]) {
     expect(await ask(path, "on-both", ["\n"])).toMatchObject({ status: 200, ignored: null });
     expect(gateway.simulator.bill().at(-1)?.model).toBe("gemini-3.8-flash");

@@ -1,5 +1,5 @@
-// Every recorded answer read twice: by the provider under test, and by the vendor's package of the AI SDK, which is nobody's
-// gateway and so an independent reader. Where the two differ, the difference stands here with its reason; any other fails.
+// Every recorded answer parsed twice: by the provider under test, and by the vendor's package of the AI SDK as an
+// independent reader. Known differences are listed here with their reasons; any other fails.
 import { describe, expect, test } from "bun:test";
 import { createAmazonBedrock } from "@ai-sdk/amazon-bedrock";
 import { createAnthropic } from "@ai-sdk/anthropic";
@@ -21,7 +21,7 @@ const READERS: Record<ShapeName, (fetch: Fetch) => Model> = {
   Converse: (fetch) => createAmazonBedrock({ region: "us-east-1", apiKey: "x", fetch })("m"),
 };
 
-/** What both say of an answer. Ids are left out: where a vendor sends none, each makes its own. */
+/** What both read from an answer. Without ids: if a vendor sends none, each reader makes its own. */
 interface Outcome {
   content: string;
   reasoning: string;
@@ -102,20 +102,21 @@ interface Difference {
   theirs: unknown;
 }
 
-/** Of the reading of any answer: what nobody told is not a zero here, because a zero is a claim that can be wrong. */
+/** For any answer: an unreported figure is not a zero here, because a zero is a claim that can be wrong. */
 const isUntold = ({ field, ours, theirs }: Difference): boolean =>
   field === "cached" && ours === null && theirs === 0;
 
-/** Of single recordings. */
+/** For single recordings. */
 const EXPLAINED: Record<string, Difference[]> = {
-  // xAI leaves its reasoning out of the completion and tells it in the total: 354 = 12 + 2 + 340, and it bills all of it.
+  // xAI excludes its reasoning from the completion and includes it in the total: 354 = 12 + 2 + 340, and it bills all
+  // of it.
   "xai/xai-text.chunks.txt": [{ field: "completion", ours: 342, theirs: 2 }],
 };
 
 const answering = (body: Buffer | string, type: string): Fetch =>
   (async () => new Response(body, { headers: { "content-type": type } })) as unknown as Fetch;
 
-describe.skipIf(Object.keys(RECORDINGS).length === 0)("each recorded answer, read by two", () => {
+describe.skipIf(Object.keys(RECORDINGS).length === 0)("each recorded answer, parsed twice", () => {
   for (const [path, { kind, format }] of Object.entries(RECORDINGS)) {
     if (kind === "error") continue;
     for (const [name, shape] of Object.entries(RECORDED_SHAPES)) {

@@ -1,5 +1,5 @@
-// A call without arguments: clients parse what they are given as JSON, so that it is `{}` wherever the call was whole, in a stream as in
-// a body (wire.md §2, §3.1). What the gateway writes there costs nothing.
+// A call without arguments: clients parse them as JSON, so they are `{}` whenever the call was complete, in a stream
+// as in a body (wire.md §2, §3.1). The text added by the gateway costs nothing.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   block,
@@ -64,7 +64,7 @@ const SILENT: [string, string, Script][] = [
 type Chunk = {
   choices: { delta: { tool_calls?: { index: number; function: { arguments?: string } }[] } }[];
 };
-/** By the index of each call, what its arguments are in the end. */
+/** The final arguments of each call, by its index. */
 function argumentsIn(text: string): string[] {
   const found: string[] = [];
   for (const [, data = ""] of text.matchAll(/^data: (\{.*)$/gm))
@@ -121,7 +121,7 @@ test("each choice has its own", async () => {
   expect(said.map(([, choice]) => choice)).toEqual(["0", "1"]);
 });
 
-test("a call that was cut behind its name is not made whole, streamed or not", async () => {
+test("a call that was cut after its name is not completed, streamed or not", async () => {
   house.says(events(chunk({ tool_calls: [call(0, "")] }), chunk({}, "length"), usage));
   const { text } = await house.post("/v1/chat/completions", question("openai", { tools: [tool] }));
   expect(argumentsIn(text)).toEqual([""]);
@@ -138,7 +138,7 @@ test("a call that was cut behind its name is not made whole, streamed or not", a
   ]);
 });
 
-test("what the gateway wrote there is not charged for, where nothing was told", async () => {
+test("the text added by the gateway is not charged for, if no usage was reported", async () => {
   const tools = { tools: [tool] };
   const message = { content: "Hello", tool_calls: [call(0, "")] };
   const told: (number | undefined)[] = [];
@@ -154,7 +154,7 @@ test("what the gateway wrote there is not charged for, where nothing was told", 
   expect(told).toEqual([2, 2, 2]);
 });
 
-/** A provider of the Responses shape that says `arguments: ""` itself. */
+/** A provider of the Responses shape that sends `arguments: ""` itself. */
 const item = {
   id: "fc_1",
   type: "function_call",
@@ -206,7 +206,7 @@ test.each([
   ["without its end", [created, added]],
   ["whole at once", [created, done]],
   ["at the end alone", [created]],
-])("Responses, as their upstream says them: %s", async (_, list) => {
+])("Responses, as their upstream sends them: %s", async (_, list) => {
   house.says(events(...list, { type: "response.completed", response: response("completed", [item]) }));
   const { text, record } = await house.post("/v1/responses", { ...asked, stream: true });
   const told = toldIn(text);

@@ -48,7 +48,7 @@ test.each(FAULTS)(
   },
 );
 
-test.each([1, 5])("a stream that is cut after %d events is charged as far as it was told", async (events) => {
+test.each([1, 5])("a stream that is cut after %d events is charged by its reported usage", async (events) => {
   house.gateway.simulator.behave({
     behaviour: { reset_after_events: events, completion_tokens: 30 },
     model: OLD,
@@ -70,7 +70,7 @@ test.each([1, 5])("a stream that is cut after %d events is charged as far as it 
   });
 });
 
-test("an error inside a stream that has begun ends it with our own words, charged as far as it was told", async () => {
+test("an error inside a stream that has begun ends it with our own message, charged by its reported usage", async () => {
   house.gateway.simulator.behave({
     behaviour: { error_after_events: 4, completion_tokens: 30 },
     model: OLD,

@@ -1,4 +1,4 @@
-// A gateway with Gemini behind it, on the simulator's face, and what the tests of it share.
+// A gateway with Gemini behind it, served by the simulator, and helpers for its tests.
 import { expect } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { nanoUsd } from "../../src/domain/money.ts";
@@ -36,13 +36,13 @@ export interface House {
   customer: Customer;
 }
 
-/** `odd`: the address of a provider that speaks as a test says. */
+/** `odd`: the address of a provider that answers as a test says. */
 export async function startHouse(odd = "http://127.0.0.1:1"): Promise<House> {
   const gateway = await startGateway({ models: MODELS, configure: configured(odd) });
   return { gateway, customer: await gateway.customer({ usd: "100" }) };
 }
 
-/** Further providers of `kind: google`, at the simulator's face or elsewhere. */
+/** Further providers of `kind: google`, at the simulator or elsewhere. */
 const configured =
   (odd: string) =>
   (config: Config): void => {
@@ -81,7 +81,7 @@ interface CompletionJson {
   gateway: GatewayJson;
 }
 
-/** The message that a stream's deltas make, as clients put it together. */
+/** The message that clients assemble from a stream's deltas. */
 function messageOf(events: Events): MessageJson {
   const message: MessageJson = { role: "assistant", content: null };
   for (const { choices } of events.chunks)
@@ -100,7 +100,7 @@ function messageOf(events: Events): MessageJson {
   return message;
 }
 
-/** One call; its message and receipt. */
+/** One call; returns its message and receipt. */
 export async function turn(
   { gateway, customer }: House,
   body: object,
@@ -119,7 +119,7 @@ export async function turn(
 export const billed = ({ gateway }: House, requestId: string) =>
   gateway.simulator.bill().filter(({ request_id }) => request_id === requestId);
 
-/** What was charged is what the provider would invoice, and it refused none of the calls. */
+/** The charge equals the provider's invoice, and the provider refused none of the calls. */
 export async function expectAgreement(
   house: House,
   { request_id: id }: GatewayJson,

@@ -1,5 +1,5 @@
-// Conversations with Gemini behind a whole gateway, on a simulator that is as strict as the vendor: tools with thinking, and
-// routes that change under them; the bill agrees with the ledger each time.
+// Conversations with Gemini behind a whole gateway, on a simulator as strict as the vendor: tools with thinking, and
+// routes that change in between; the bill equals the ledger each time.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Behaviour } from "../../src/providers/simulator/behaviour.ts";
 import type { ErrorJson } from "../support/events.ts";
@@ -29,12 +29,12 @@ interface Story {
   model: string;
   /** Before each turn. */
   before?: (nth: number) => Behaviour | null;
-  /** What a client keeps of what it was told. */
+  /** What a client keeps of an answer. */
   kept?: (message: MessageJson) => MessageJson;
   stream: (nth: number) => boolean;
 }
 
-/** Twenty rounds: two tools at once, then the words after their answers. */
+/** Twenty rounds: two concurrent tool calls, then the text after their results. */
 async function converse({ model, before, kept = (message) => message, stream }: Story): Promise<string[]> {
   const messages: unknown[] = [{ role: "system", content: "Be brief." }];
   const providers: string[] = [];
@@ -83,7 +83,7 @@ test.each([
   120_000,
 );
 
-test("a signature leaves once, on the first call, under Google's own name; thoughts are reasoning", async () => {
+test("a signature is sent once, on the first call, under Google's own name; thoughts are reasoning", async () => {
   for (const stream of [false, true]) {
     const { message } = await turn(
       house,
@@ -102,7 +102,7 @@ test("a signature leaves once, on the first call, under Google's own name; thoug
   }
 });
 
-test("log probabilities are of the very text, in a body and in a stream, each choice's its own", async () => {
+test("log probabilities belong to exactly the text, in a body and in a stream, separately for each choice", async () => {
   interface Token {
     token: string;
     logprob: number;
@@ -182,11 +182,11 @@ test("twenty turns of a client that keeps no signatures", async () => {
   });
 }, 120_000);
 
-test("twenty turns of a model that asks for no signatures and thinks by a budget", async () => {
+test("twenty turns of a model that requires no signatures and thinks by a budget", async () => {
   await converse({ model: "old", stream: (nth) => nth % 2 === 0 });
 }, 120_000);
 
-test("a signature that somebody made up is the caller's mistake, costs nothing, and opens no circuit", async () => {
+test("a made-up signature is the caller's mistake, costs nothing, and opens no circuit", async () => {
   const call = {
     id: "c1",
     type: "function",

@@ -1,4 +1,4 @@
-// Gemini's two envelopes, as an operator would write them and as their calls go out.
+// Gemini's two envelopes, as an operator would configure them and as their calls are sent.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -50,7 +50,7 @@ function complaint(own: string): string {
 const VERTEX = `envelope: vertex, service_account: "${KEY}"`;
 
 describe("settings", () => {
-  test("an envelope says the vendor's address; another may stand in for it", () => {
+  test("an envelope has the vendor's address; another may replace it", () => {
     expect(load("api_key: k").baseUrl).toBe("https://generativelanguage.googleapis.com/v1beta");
     expect(load(VERTEX).baseUrl).toBe("https://aiplatform.googleapis.com/v1");
     expect(load(`${VERTEX}, location: europe-west4`).baseUrl).toBe(
@@ -61,16 +61,16 @@ describe("settings", () => {
 
   test.each([
     ["api_key: ''", "api_key: must not be empty"],
-    ["envelope: direct", "api_key: is needed: a key of the Gemini API, or envelope: vertex"],
+    ["envelope: direct", "api_key: is required: a Gemini API key, or envelope: vertex"],
     ["api_key: sk-ant-x", "api_key: looks like a key of Anthropic"],
     ["api_key: k, project: p", "project: belongs to envelope: vertex"],
     ["api_key: k, location: global", "location: belongs to envelope: vertex"],
     [`api_key: k, service_account: "${KEY}"`, "service_account: belongs to envelope: vertex"],
     ["envelope: cloud", "envelope: must be one of direct, vertex"],
-    ["envelope: vertex", "service_account: is needed with envelope: vertex: the path of its JSON key file"],
+    ["envelope: vertex", "service_account: is required with envelope: vertex: the path of its JSON key file"],
     [`${VERTEX}, api_key: k`, "api_key: belongs to envelope: direct"],
-    [`${VERTEX}, project: "a/../b"`, "project: must be a Google Cloud project's id"],
-    [`${VERTEX}, location: "eu/x"`, "location: must be a location of Vertex AI"],
+    [`${VERTEX}, project: "a/../b"`, "project: must be a Google Cloud project id"],
+    [`${VERTEX}, location: "eu/x"`, "location: must be a Vertex AI location"],
     ["envelope: vertex, service_account: key.json", "service_account: must be the absolute path"],
     [
       "envelope: vertex, service_account: /nowhere/key.json",
@@ -81,11 +81,11 @@ describe("settings", () => {
     expect(complaint(own)).toStartWith(said);
   });
 
-  test("a key without a project needs one told", () => {
+  test("a key without a project needs one configured", () => {
     const path = join(directory, "no-project.json");
     writeFileSync(path, keyText({ project_id: undefined }));
     const own = `envelope: vertex, service_account: "${path}"`;
-    expect(complaint(own)).toStartWith("project: is needed");
+    expect(complaint(own)).toStartWith("project: is required");
     expect(load(`${own}, project: my-project-7`).own).toMatchObject({ project: "my-project-7" });
   });
 
@@ -122,7 +122,7 @@ describe("on the wire", () => {
     expect(got.body).toBe(body.print(GEMINI_CEILING));
   });
 
-  test("vertex: the project in the path, a bearer token that is bought once", async () => {
+  test("vertex: the project in the path, a bearer token that is fetched once", async () => {
     await using tokens = startTokenServer(() => tokenReply("ya29.secret"));
     const path = join(directory, "loopback.json");
     writeFileSync(path, keyText({ token_uri: tokens.url }));
@@ -151,7 +151,7 @@ describe("on the wire", () => {
     expect(headOf(got)).not.toContain("x-goog-api-key");
   });
 
-  test("a token that is refused, or cannot be had, proves that nothing was sent", async () => {
+  test("a token that is refused, or unavailable, proves that nothing was sent", async () => {
     await using tokens = startTokenServer(() => Response.json({ error: "invalid_grant" }, { status: 400 }));
     const path = join(directory, "refused.json");
     writeFileSync(path, keyText({ token_uri: tokens.url }));
@@ -162,7 +162,7 @@ describe("on the wire", () => {
     expect(upstream.got).toHaveLength(0);
   });
 
-  test("what the provider says of a refused call holds no key", async () => {
+  test("the provider's message about a refused call contains no key", async () => {
     const refused = {
       error: { code: 403, status: "PERMISSION_DENIED", message: "key AIza-secret is blocked" },
     };

@@ -1,5 +1,5 @@
-// Words that a provider or its guardrail wrote in the place of the model's: they are handed over, and nothing is charged for them where no
-// usage was told, or none was used (docs/decisions/0030-a-zero-beside-text.md).
+// Text that a provider or its guardrail wrote instead of the model: it is passed on, and not charged for if no usage
+// was reported, or zero (docs/decisions/0030-a-zero-beside-text.md).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   block,
@@ -70,7 +70,7 @@ const tokens = (prompt: number, completion: number): object => ({
   total_tokens: prompt + completion,
 });
 
-/** What was told, as it is charged; null: nothing at all. */
+/** The reported usage, as it is charged; null: none. */
 const ROWS: [string, string, [Script, Script], [number, number] | null][] = [
   ["Anthropic's explanation, of nothing that ran", "claude", claude(0, 0), [0, 0]],
   ["Anthropic's explanation, behind a prompt that was read", "claude", claude(25, 0), [25, 0]],
@@ -137,7 +137,7 @@ test.each([
   }
 });
 
-test("a guard behind a beginning of the model's: what was told counts, and a stream that its client leaves costs its words", async () => {
+test("a guardrail after a beginning by the model: the reported usage counts, and a stream that its client leaves costs its text", async () => {
   const hello = block({ type: "text", text: "" }, { type: "text_delta", text: "Hello" });
   house.says(
     events(

@@ -1,4 +1,5 @@
-// A model that thinks in secret says nothing for minutes, and its provider that it is at work: that is no silence.
+// A model with hidden reasoning sends nothing for minutes, while its provider reports that it is working: that does
+// not count as silence.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { block, ended, events, question, type Scripted, started, startScripted } from "./scripted.ts";
 
@@ -9,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => house.stop());
 
-/** So many pings at a third of the silence, between a beginning and an end. */
+/** So many pings at a third of the silence timeout, between a beginning and an end. */
 function slowly(begin: string, end: string, pings = 6): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder();
   return new ReadableStream({

@@ -1,5 +1,5 @@
-// A client that leaves before the first word: what its provider told by then is charged, and nothing where nothing was told
-// (money.md §4).
+// A client that leaves before the first word: the usage that its provider reported by then is charged, and nothing if
+// none was reported (money.md §4).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RequestRecord } from "../../src/ledger/records.ts";
 import { waitFor } from "../support/wait.ts";
@@ -11,14 +11,14 @@ beforeAll(async () => {
 });
 afterAll(() => house.stop());
 
-/** Says so much, and then nothing for as long as it is listened to. */
+/** Sends this, and then nothing for as long as it is read. */
 const hanging = (begin: string): ReadableStream<Uint8Array> =>
   new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode(begin)),
     cancel: () => {},
   });
 
-/** Asks, leaves before the first word, and waits for what the ledger makes of it. */
+/** Sends a request, leaves before the first word, and waits for the ledger's record. */
 async function leaving(path: string, body: object): Promise<RequestRecord> {
   const calls = house.calls;
   const client = new AbortController();
@@ -57,7 +57,7 @@ test.each([
     "/v1/chat/completions",
     events({ usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 1 } }),
   ],
-])("what was told is charged, though nothing was said: %s, %s", async (shape, path, begin) => {
+])("reported usage is charged, though there was no text: %s, %s", async (shape, path, begin) => {
   house.says(hanging(begin));
   const record = await leaving(path, question(shape));
   expect(record).toMatchObject({
@@ -74,7 +74,7 @@ test.each([
   ["nothing", "openai", events(chunk({ role: "assistant" }))],
   ["zeros", "claude", events(started({ input_tokens: 0, output_tokens: 0 }))],
   ["an empty candidate", "gemini", events(candidate([{ text: "" }]))],
-])("where %s was told by then, nothing is charged", async (_, shape, begin) => {
+])("if %s was reported by then, nothing is charged", async (_, shape, begin) => {
   house.says(hanging(begin));
   const record = await leaving("/v1/chat/completions", question(shape));
   expect(record).toMatchObject({ state: "released", charge: 0n });

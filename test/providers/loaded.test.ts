@@ -1,9 +1,9 @@
-// What nobody configured is not in memory: a wire shape is loaded with the first provider that speaks it.
+// Unconfigured code is not in memory: a wire shape is loaded with the first provider that uses it.
 import { expect, test } from "bun:test";
 
 const SHAPES = ["anthropic", "bedrock", "google", "openai"];
 
-/** The folders of the wire shapes whose codecs a process has loaded after it ran this. */
+/** The folders of the wire shapes whose codecs a process has loaded after running this. */
 function loadedBy(code: string): string[] {
   const report = `
     const files = Object.keys(require.cache);
@@ -39,6 +39,6 @@ test.each([
   ["google", "{ name: a, kind: google, api_key: AIzaX }"],
   ["bedrock", "{ name: a, kind: bedrock, region: us-east-1, api_key: bedrock-key }"],
   ["openai", "{ name: a, kind: mistral, api_key: some-key }"],
-])("who configures %s has loaded it, and nothing else", (shape, provider) => {
+])("configuring %s loads it, and nothing else", (shape, provider) => {
   expect(loadedBy(open(`providers:\n  - ${provider}\n`))).toEqual([shape]);
 });

@@ -1,5 +1,5 @@
-// Every shape of upstream through every surface, streamed and whole: what was said arrives as it was said, in a form that a strict client of
-// the surface reads, and costs the same wherever it was asked (surfaces.md, head; wire.md §8.2).
+// Every upstream shape through every surface, streamed and whole: the content arrives unchanged, in a form that a
+// strict client of the surface reads, and costs the same on every surface (surfaces.md, head; wire.md §8.2).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type HeardAnswer, HEARS, SAYS, type Spoken } from "./answers.ts";
 import { type Scripted, startScripted } from "./scripted.ts";
@@ -92,7 +92,7 @@ const BROKEN: Record<string, Spoken> = {
 const charges = new Map<string, Set<bigint>>();
 for (const [name, spoken] of Object.entries(BROKEN))
   test.each(rows.filter(([, , stream]) => stream))(
-    `a failure behind ${name} is told, and what was delivered is charged, the same everywhere: %s, %s`,
+    `a failure behind ${name} is reported, and what was delivered is charged, the same everywhere: %s, %s`,
     async (shape, path) => {
       house.says(SAYS[shape](spoken, true).stream);
       const { status, text: raw, record } = await house.post(path, HEARS[path].ask(shape, true, offered));
@@ -101,7 +101,7 @@ for (const [name, spoken] of Object.entries(BROKEN))
       expect([end, text, reasoning]).toEqual(["error", spoken.text ?? "", spoken.reasoning ?? ""]);
       expect(calls).toHaveLength(spoken.calls?.length ?? 0);
       expect(record).toMatchObject({ state: "settled", evidence: "delivered_tokens" });
-      // Claude tells its prompt at the beginning; of others it is counted, of what each is sent.
+      // Claude reports its prompt at the beginning; for the others what each is sent is counted.
       const told = charges.get(`${name} ${shape}`) ?? new Set();
       told.add(BigInt(record.usage?.completionTokens ?? -1));
       charges.set(`${name} ${shape}`, told);

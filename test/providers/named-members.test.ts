@@ -1,5 +1,6 @@
-// A provider's 400 names the member that it dislikes, in its own words; the caller is told of it in theirs, at each door and
-// from each shape of provider: what went through as it was written by its place, what was translated by its member alone.
+// A provider's 400 names the member that it rejects, in its own terms; the caller gets it in the caller's terms, on
+// each surface and from each provider shape: with its path if the request was passed through, by the member alone if
+// it was translated.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { claude, converse, DOORS, FUNCTION, gemini, openai, SCHEMA } from "./refusing.ts";
 import { type Scripted, startScripted } from "./scripted.ts";
@@ -30,7 +31,10 @@ const SCHEMA_OF_CHAT = {
 };
 const SCHEMA_OF_MESSAGES = { output_config: { format: { type: "json_schema", schema: SCHEMA } } };
 const SCHEMA_OF_RESPONSES = { text: { format: { type: "json_schema", name: "s", schema: SCHEMA } } };
-/** What the model did before, with a thought that its vendor has not sealed: it is left out, so that places move. */
+/**
+ * Earlier output of the model, with a thinking block that its vendor has not signed: it is left out, so that indexes
+ * change.
+ */
 const MOVED = {
   messages: [
     { role: "user", content: "Hi" },
@@ -42,7 +46,7 @@ const MOVED = {
 type Case = [door: keyof typeof DOORS, of: Shape, said: object, also: object, param: string];
 
 const CASES: Case[] = [
-  // Chat completions to a provider of its shape: places are the caller's.
+  // Chat completions to a provider of its shape: paths are the caller's.
   [
     "chat",
     "openai",
@@ -114,7 +118,7 @@ const CASES: Case[] = [
   ["completions", "openai", openai("messages[0].content"), {}, "prompt"],
   ["completions", "openai", openai("max_completion_tokens"), { max_tokens: 9 }, "max_tokens"],
   ["completions", "claude", claude("messages.0.content: too long"), {}, "prompt"],
-  // Messages to a provider of its shape: by place, without the vendor's own words for kinds of things.
+  // Messages to a provider of its shape: by path, without the vendor's own names for kinds of things.
   ["messages", "claude", IMAGE, {}, "messages[0].content[1].source"],
   [
     "messages",
@@ -207,7 +211,7 @@ const CASES: Case[] = [
     { max_output_tokens: 64 },
     "max_output_tokens",
   ],
-  // Embeddings go as they are.
+  // Embeddings are passed through.
   ["embeddings", "openai", openai("input[1]"), {}, "input[1]"],
   ["embeddings", "openai", openai("dimensions"), { dimensions: 8 }, "dimensions"],
   ["embeddings", "openai", openai("model", "The model does not exist"), {}, OTHERS],
@@ -217,7 +221,7 @@ interface Told {
   error: { param: string | null; code: string; message: string };
 }
 
-/** Its words, or the field that it names beside them. */
+/** Its message, or the field that it names beside it. */
 function wordsOf(said: object): string {
   const { error, message = "" } = said as { error?: { message: string; param?: string }; message?: string };
   return (error?.param ?? error?.message ?? message).slice(0, 70);

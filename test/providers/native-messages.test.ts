@@ -1,5 +1,5 @@
-// POST /v1/messages where the upstream speaks it itself, and conversations that go from one shape to another: what is written
-// goes through, nothing is refused on the way, and the ledger is the bill (surfaces.md §4).
+// POST /v1/messages where the upstream supports it natively, and conversations that go from one shape to another:
+// content is passed through, nothing is refused on the way, and the ledger equals the bill (surfaces.md §4).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { anthropic } from "../../src/providers/anthropic/kind.ts";
@@ -31,7 +31,7 @@ const MODELS = [
 let gateway: TestGateway;
 let customer: Customer;
 let odd: ReturnType<typeof Bun.serve>;
-/** What the odd provider says next, and what it was asked. */
+/** What the odd provider answers next, and the requests it received. */
 let says: string | ((asked: Request) => Response) = "";
 let asked: { headers: Headers; text: string } | null = null;
 
@@ -152,9 +152,9 @@ describe.each([
   ["one of Gemini's", ["gemini"]],
   ["routes that change with every turn", ["opus", "gpt", "sonnet", "gemini"]],
   ["and back", ["gemini", "sonnet", "gpt", "opus"]],
-])("a loop of tools with thoughts over %s", (_, models) => {
+])("a tool loop with thinking over %s", (_, models) => {
   for (const stream of [true, false])
-    test(`is never refused, and billed as told, ${stream ? "streamed" : "whole"}`, async () => {
+    test(`is never refused, and billed as reported, ${stream ? "streamed" : "whole"}`, async () => {
       gateway.simulator.behave({
         behaviour: {
           tool_rounds: [1, 2, 3].map((n) => [
@@ -217,7 +217,7 @@ test("one scripted answer costs the same on both surfaces, on a route of the ven
   }
 });
 
-test("a provider of its own shape that is away hands over to one of another", async () => {
+test("a provider of its own shape that is away is followed by one of another", async () => {
   gateway.simulator.behave({ behaviour: { status: 529 }, model: "claude-opus-4-8", calls: 1 });
   const said = await answer(
     {
@@ -258,7 +258,7 @@ const LAST = {
 };
 const STOP = event({ type: "message_stop" });
 
-test("events go on byte for byte, with our names in the first and our figures in the last", async () => {
+test("events are passed on byte for byte, with our names in the first and our figures in the last", async () => {
   says = [
     event(START),
     event({ type: "ping" }),
@@ -282,7 +282,7 @@ test("events go on byte for byte, with our names in the first and our figures in
   expect((await gateway.request(id)).usage).toMatchObject({ promptTokens: 7, completionTokens: 3 });
 });
 
-test("a whole body goes on as it came, numbers that no double holds included", async () => {
+test("a whole body is passed on unchanged, including numbers that a double cannot represent", async () => {
   says = `{"id":"msg_up","type":"message","later":[1],"role":"assistant","model":"claude","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"n":12345678901234567890}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":7,"output_tokens":3,"later":1}}`;
   const response = await ask({ ...MESSAGE, tools });
   const id = response.headers.get("request-id") ?? "";
@@ -296,7 +296,7 @@ test("a whole body goes on as it came, numbers that no double holds included", a
   expect(body).toContain('"gateway":{');
 });
 
-/** Streams that a provider could tell, each with how ours ends. */
+/** Streams that a provider could send, each with the end of ours. */
 const ODD: [string, string[], MessageEvent["type"][]][] = [
   [
     "begins twice",
@@ -352,17 +352,20 @@ const ODD: [string, string[], MessageEvent["type"][]][] = [
   ],
 ];
 
-test.each(ODD)("a provider that %s is told to clients as they can read it", async (_, events, end) => {
-  says = events.join("").replaceAll(`,"unknown":{"b":1,"a":2}`, "");
-  const response = await ask({ ...MESSAGE, stream: true });
-  const read = eventsOfMessage(await response.text()).map(({ data }) => data);
-  expect(read.slice(-end.length).map(({ type }) => type)).toEqual(end);
-  expect(read.filter(({ type }) => type === "message_start")).toHaveLength(1);
-  if (end.at(-1) === "message_stop")
-    expect(finalMessage(read).content).toEqual([{ type: "text", text: "Hi" }]);
-});
+test.each(ODD)(
+  "a provider that %s is reported to clients in a form they can read",
+  async (_, events, end) => {
+    says = events.join("").replaceAll(`,"unknown":{"b":1,"a":2}`, "");
+    const response = await ask({ ...MESSAGE, stream: true });
+    const read = eventsOfMessage(await response.text()).map(({ data }) => data);
+    expect(read.slice(-end.length).map(({ type }) => type)).toEqual(end);
+    expect(read.filter(({ type }) => type === "message_start")).toHaveLength(1);
+    if (end.at(-1) === "message_stop")
+      expect(finalMessage(read).content).toEqual([{ type: "text", text: "Hi" }]);
+  },
+);
 
-test("an event whose name would end its line is left out", async () => {
+test("an event whose name contains a line end is left out", async () => {
   const forged = `data: ${JSON.stringify({ type: "x\n\ndata: {}\n\nevent: message_stop" })}\n\n`;
   says = [event(START), ...text("Hi"), forged, event(LAST), STOP]
     .join("")
@@ -372,7 +375,7 @@ test("an event whose name would end its line is left out", async () => {
   expect(finalMessage(read).content).toEqual([{ type: "text", text: "Hi" }]);
 });
 
-test("a provider that goes past the maximum is cut there: blocks are closed, and the message ends", async () => {
+test("a provider that exceeds the maximum is cut there: blocks are closed, and the message ends", async () => {
   gateway.simulator.behave({ behaviour: { overrun_tokens: 300 }, calls: 1 });
   const said = await answer({
     model: "opus",
@@ -387,7 +390,7 @@ test("a provider that goes past the maximum is cut there: blocks are closed, and
   expect([whole.stop_reason, whole.usage.output_tokens <= 40]).toEqual(["max_tokens", true]);
 });
 
-test("a field of the caller's that the vendor refuses is named as the caller wrote it", async () => {
+test("a caller's field that the vendor refuses is named as the caller wrote it", async () => {
   says = () =>
     Response.json(
       {

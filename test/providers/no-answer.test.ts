@@ -1,5 +1,5 @@
-// A model that ends without an answer, or a provider that gives fewer choices than were asked for: what was asked may be why, so that
-// no route closes for it, for the organization that asked no more than for others.
+// A model that ends without an answer, or a provider that gives fewer choices than requested: the request itself may
+// be the reason, so no route closes because of it, neither for its organization nor for others.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   candidate,

@@ -1,5 +1,5 @@
-// Every recorded usage object through every surface: one charge, whichever was asked, streamed or not, and the classes that the answer tells
-// are those that were billed (surfaces.md, head; providers.md §4).
+// Every recorded usage object through every surface: the same charge on each, streamed or not, and the classes that
+// the answer reports are those that were billed (surfaces.md, head; providers.md §4).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import type { RequestRecord } from "../../src/ledger/records.ts";
@@ -107,7 +107,10 @@ const FORMATS: Record<string, Format> = {
   },
 };
 
-/** A prompt that has room for what was told: nothing is cut at its bound, which is another for each surface's body. */
+/**
+ * A prompt that has room for the reported usage: nothing is clamped at its bound, which differs for each surface's
+ * body.
+ */
 function asking(
   surface: SurfaceOf,
   shape: string,
@@ -130,7 +133,7 @@ const booked = ({ usage, charge, evidence, variance, state }: RequestRecord): ob
   state,
 });
 
-test.skipIf(ROWS.length === 0)("every format is asked", () => {
+test.skipIf(ROWS.length === 0)("every format is tested", () => {
   expect([...new Set(ROWS.map(({ format }) => format))].toSorted()).toEqual(Object.keys(FORMATS).toSorted());
 });
 

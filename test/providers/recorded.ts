@@ -1,5 +1,6 @@
-// Recorded answers of real providers (shared fixtures), served over a real socket and read by the provider under test:
-// whatever the framing and wherever the bytes are cut, exactly the outcome that their description promises (wire.md §8.4).
+// Recorded answers of real providers (shared fixtures), served over a real socket and parsed by the provider under
+// test: whatever the framing and wherever the bytes are split, the outcome is exactly what their description promises
+// (wire.md §8.4).
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { Failure } from "../../src/providers/failure.ts";
@@ -17,13 +18,13 @@ const ROOM = `${import.meta.dir}/../../../shared/fixtures/providers`;
 
 /** One wire shape whose recordings are read. */
 export interface RecordedShape {
-  /** Whether recordings of this `format` are its own. */
+  /** True if recordings of this `format` are of this shape. */
   reads(format: string): boolean;
-  /** Of its streams. */
+  /** The content type of its streams. */
   contentType: string;
-  /** A stream as it is sent, of its recorded lines; `lineEnd` where the framing is made of lines. */
+  /** A stream as it is sent, from its recorded lines; `lineEnd` is for line-based framing. */
   framed(lines: readonly string[], lineEnd: string): Buffer;
-  /** No framing by lines: their ends make no difference. */
+  /** The framing is not line-based: line ends make no difference. */
   binary?: true;
   /** The provider under test, at an address. */
   provider(baseUrl: string): Provider;
@@ -50,7 +51,7 @@ interface Expected {
   error?: { upstream_status: number; retry_after_s: number | null };
 }
 
-/** An answer as a client has it in the end. */
+/** An answer as a client finally has it. */
 export interface Heard {
   content: string;
   reasoning: string;
@@ -59,7 +60,7 @@ export interface Heard {
   usage: ProviderUsage | null;
 }
 
-/** By their paths; none where they are not there. */
+/** By their paths; empty if they are missing. */
 export const RECORDINGS = existsSync(ROOM)
   ? (JSON.parse(readFileSync(`${ROOM}/expected.json`, "utf8")) as Record<string, Expected>)
   : {};
@@ -71,7 +72,7 @@ export const linesOf = (path: string): string[] =>
     .split("\n")
     .filter((line) => line.trim() !== "");
 
-/** Pieces of the sizes that `size` names, one after another. */
+/** Pieces of the sizes that `size` returns, one after another. */
 function cut(bytes: Buffer, size: () => number): Buffer[] {
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -82,7 +83,7 @@ function cut(bytes: Buffer, size: () => number): Buffer[] {
   return pieces;
 }
 
-/** A small deterministic generator, so that a failing cut can be found again. */
+/** A small deterministic generator, so that a failing split can be reproduced. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -91,7 +92,7 @@ function random(seed: number): () => number {
   };
 }
 
-/** A call of this provider: what it says is of no matter, the answer is recorded. */
+/** A call of this provider: its content does not matter, because the answer is recorded. */
 const callOf = (provider: Provider, stream: boolean): ProviderCall => {
   const request = chatRequest({ stream });
   return { ...providerCall({ request }), body: provider.prepare(callDraft({ request })) };
@@ -185,7 +186,7 @@ function pieceOf(max: number, seed: number): () => number {
   return () => 1 + Math.floor(next() * max);
 }
 
-/** Every recording of a shape: streams in all cuts, whole bodies, and refusals. */
+/** Tests every recording of a shape: streams split in all ways, whole bodies, and refusals. */
 export function testRecorded(name: string, shape: RecordedShape): void {
   const own = Object.entries(RECORDINGS).filter(([, { format }]) => shape.reads(format));
   const ofKind = (kind: Expected["kind"]): [string, Expected][] =>

@@ -1,4 +1,5 @@
-// What providers say of a request that they refuse, each in its shape, and a request at each door that they could say it of.
+// Providers' messages about requests that they refuse, in each shape, and a request on each surface to which they
+// could apply.
 
 export const openai = (
   param: string | null,

@@ -1,4 +1,5 @@
-// A gateway behind which a provider of each shape says what a test scripts, byte for byte, and what such scripts are made of.
+// A gateway with a scripted provider of each shape, which answers byte for byte what a test says, and the building
+// blocks of such scripts.
 import type { Config } from "../../src/config/config.ts";
 import { anthropic } from "../../src/providers/anthropic/kind.ts";
 import { bedrock } from "../../src/providers/bedrock/kind.ts";
@@ -10,22 +11,22 @@ import type { RequestRecord } from "../../src/ledger/records.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PREVIEW_V1, type TestManifest, VECTORS } from "../support/models.ts";
 
-/** Shapes that are scripted: each is a model, and a provider of that name. */
+/** The scripted shapes: each is a model, and a provider of that name. */
 const SHAPES = ["openai", "responses", "claude", "gemini", "bedrock"] as const;
 type Shape = (typeof SHAPES)[number];
 
-/** What a provider says: its events, or a whole body. */
+/** What a provider sends: its events, or a whole body. */
 export type Script = string | Buffer<ArrayBuffer> | ReadableStream<Uint8Array>;
 
 export interface Scripted {
   gateway: TestGateway;
   one: Customer;
   other: Customer;
-  /** How the provider answers from now on. */
+  /** Sets how the provider answers from now on. */
   says(script: Script, status?: number): void;
-  /** Calls that it had. */
+  /** The number of calls it received. */
   readonly calls: number;
-  /** POSTs as one of them, and what the ledger has of it. */
+  /** POSTs as one of the customers; returns the answer and the ledger's record. */
   post(path: string, body: object, who?: Customer): Promise<Told>;
   stop(): Promise<void>;
 }
@@ -54,11 +55,11 @@ const MODELS: TestManifest[] = [
 ];
 
 interface ScriptedOptions {
-  /** So many failures in a row close a route. */
+  /** How many consecutive failures close a route. */
   openAfter?: number;
-  /** For so long a provider may be silent. */
+  /** How long a provider may be silent. */
   silenceMs?: number;
-  /** Of all models in words. */
+  /** Terms of all text models. */
   also?: Partial<TestManifest>;
 }
 
@@ -142,7 +143,7 @@ function configure(config: Config, host: string, { openAfter, silenceMs }: Scrip
   add("bedrock", bedrock, "", { region: "us-east-1", api_key: "key" });
 }
 
-/** A question to a model, in the words that chat completions and messages share. */
+/** A question to a model, in the fields that chat completions and messages share. */
 export const question = (name: string, also: object = {}): object => ({
   model: name,
   messages: [{ role: "user", content: "Say hello" }],
@@ -159,29 +160,29 @@ export const chunk = (delta: object, finish_reason: string | null = null, index 
   choices: [{ index, delta, finish_reason }],
 });
 
-/** Claude's beginning of a message. */
+/** The beginning of a Claude message. */
 export const started = (usage: object = { input_tokens: 20, output_tokens: 1 }): object => ({
   type: "message_start",
   message: { id: "msg_up", type: "message", role: "assistant", content: [], usage },
 });
-/** A block of Claude's, with what grows it. */
+/** A Claude block with its deltas. */
 export const block = (content_block: object, ...deltas: object[]): object[] => [
   { type: "content_block_start", index: 0, content_block },
   ...deltas.map((delta) => ({ type: "content_block_delta", index: 0, delta })),
   { type: "content_block_stop", index: 0 },
 ];
-/** Claude's end of a message. */
+/** The end of a Claude message. */
 export const ended = (stop_reason: string, output_tokens: number): object[] => [
   { type: "message_delta", delta: { stop_reason }, usage: { output_tokens } },
   { type: "message_stop" },
 ];
 
-/** A candidate of Gemini's. */
+/** A Gemini candidate. */
 export const candidate = (parts: object[], finishReason?: string, index = 0): object => ({
   candidates: [{ index, content: { role: "model", parts }, ...(finishReason && { finishReason }) }],
 });
 
-/** Events of Converse: a name and a payload each; an exception is named by its ending. */
+/** Events of Converse: a name and a payload each; an exception is recognized by the end of its name. */
 export const frames = (...list: [string, object][]): Buffer<ArrayBuffer> =>
   Buffer.concat(
     list.map(([type, payload]) =>

@@ -1,5 +1,5 @@
-// The seam of providers: a second wire shape is its folder and one line of registration, and nothing between the door and
-// the ledger knows of it (docs/decisions/0031-one-line-per-provider.md).
+// The provider interface: a second wire shape is its folder and one line of registration, and nothing between the
+// surface and the ledger knows of it (docs/decisions/0031-one-line-per-provider.md).
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ function configured(own: string): Config {
 
 beforeAll(async () => {
   office = await openOffice();
-  // The demo's simulator stands beside it there, and the gateway of the test has its own.
+  // The configuration also has the demo's simulator; the test's gateway has its own.
   const providers = configured(`office: ours, seal: ${SEAL}`).providers.filter(({ name }) => name === "wire");
   gateway = await startGateway({
     models: [ALONE, FIRST, SECOND],
@@ -61,7 +61,7 @@ interface CompletionJson {
   gateway: GatewayJson;
 }
 
-/** Two dollars per million, a tenth of it for what was cached. */
+/** Two dollars per million, a tenth of it for cached tokens. */
 const PRICE = nanoUsd(BigInt((HEARD - SPARED) * 2000 + SPARED * 200 + WORDS.length * 2000));
 
 /** What an action cost the organization, with nothing left held. */
@@ -73,7 +73,7 @@ async function spent(action: () => Promise<void>): Promise<NanoUsd> {
   return subUsd(before.available, after.available);
 }
 
-/** What both providers would invoice of one request: tokens, calls. */
+/** What both providers would invoice for one request: tokens, calls. */
 function invoiced(requestId: string): { wire: [number, number][]; simulator: (readonly [number, number])[] } {
   const ofRequest = <T extends { heard: number; spoken: number }>({ heard, spoken }: T): [number, number] => [
     heard,
@@ -130,7 +130,7 @@ test("a stream of binary frames, with usage in the first and the last", async ()
     stream: true,
   });
   expect(invoiced(id)).toEqual({ wire: [[HEARD, WORDS.length]], simulator: [] });
-  expect(office.passes).toBe(1); // the pass is still good
+  expect(office.passes).toBe(1); // the pass is still valid
 });
 
 for (const [mood, stream, errorClass] of [
@@ -158,7 +158,7 @@ for (const [mood, stream, errorClass] of [
     expect(invoiced(id)).toEqual({ wire: [[0, 0]], simulator: [[said.input_tokens, said.output_tokens]] });
   });
 
-test("a rate limit by its own words is told as one, with its time, and costs nothing", async () => {
+test("a rate limit in its own words is reported as one, with its time, and costs nothing", async () => {
   office.mood = "too eager";
   let id = "";
   const cost = await spent(async () => {
@@ -172,7 +172,7 @@ test("a rate limit by its own words is told as one, with its time, and costs not
   const { state, attempts } = await gateway.request(id);
   expect(state).toBe("released");
   expect(attempts).toMatchObject([{ errorClass: "rate_limited", upstreamStatus: 420, upstreamId: "T-0" }]);
-  expect(attempts[0]?.words).toBe("too_eager: pass [key] is too eager"); // what proved the call is in no record
+  expect(attempts[0]?.words).toBe("too_eager: pass [key] is too eager"); // the proof of the call is in no record
   expect(JSON.stringify(attempts)).not.toContain(PASS);
 });
 
@@ -195,7 +195,7 @@ test.each(["cut", "odd frame"] as const)(
   },
 );
 
-test("a pass that cannot be had proves that nothing was sent", async () => {
+test("an unavailable pass proves that nothing was sent", async () => {
   office.mood = "gate shut";
   const fresh = configured(`office: ours, seal: ${SEAL}`).providers;
   const other = await startGateway({
@@ -218,12 +218,12 @@ test("a pass that cannot be had proves that nothing was sent", async () => {
   }
 });
 
-test("its bounds are the request's: a temperature above its own maximum is refused before anything is held", async () => {
+test("its limits apply to the request: a temperature above its own maximum is refused before anything is held", async () => {
   const reply = await gateway.chat<ErrorJson>(customer, { ...hello("wired-1"), temperature: 1.5 });
   expect([reply.status, reply.json.error.code]).toEqual([400, "decimal_above_max_value"]);
 });
 
-test("its settings are checked like everybody's, and only those that are no secret are shown", () => {
+test("its settings are checked like all others, and only those that are not secret are shown", () => {
   expect(() => configured("office: ours")).toThrow(ConfigError);
   expect(() => configured(`office: ours, seal: ${SEAL}, api_key: k`)).toThrow("there is no such setting");
   const shown = JSON.stringify(shownSettings(configured(`office: ours, seal: ${SEAL}`)));

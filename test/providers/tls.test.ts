@@ -1,5 +1,5 @@
-// What TLS does wrong, and what it proves (money.md §2): only a failure before the first byte of the request was written
-// lets the next route try. Bun's fetch calls every TLS error a failed handshake, whenever it comes.
+// TLS failures, and what they prove (money.md §2): only a failure before the first byte of the request was written
+// lets the next route try. Bun's fetch calls every TLS error a failed handshake, whenever it happens.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
@@ -8,7 +8,7 @@ import { CERTIFICATE, trustAnyone } from "../support/certificate.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PLAIN } from "../support/models.ts";
 
-/** What a client's bytes meet. `requests` counts the requests that arrived readable. */
+/** The peer of a client. `requests` counts the requests that arrived readable. */
 interface Upstream {
   port: number;
   requests: number;
@@ -61,7 +61,7 @@ async function startTls(options: TlsOptions): Promise<Upstream> {
   return upstream;
 }
 
-/** A port on which nobody speaks TLS. */
+/** A port that does not use TLS. */
 async function startPlain(answer: (client: Socket) => void): Promise<{ port: number; stop(): void }> {
   const server = createServer((client) => {
     client.on("error", () => {});
@@ -151,7 +151,7 @@ test.each(["on-deaf", "on-refusing"])(
   },
 );
 
-test("a certificate that is not trusted is proof: no byte of the request was written", async () => {
+test("an untrusted certificate is proof: no byte of the request was written", async () => {
   trust.restore();
   const [upstream] = sound;
   if (upstream === undefined) throw new Error("no upstream");

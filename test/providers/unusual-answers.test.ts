@@ -1,5 +1,5 @@
-// Answers in which little or nothing is said, or not as it should be, in every shape: what the caller gets of them, what they cost,
-// and whose failures they are (wire.md §8; money.md §4).
+// Answers with little or no content, or malformed ones, in every shape: what the caller gets, what they cost, and
+// whose failures they are (wire.md §8; money.md §4).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   block,
@@ -34,7 +34,7 @@ const WORDLESS: [string, object, string][] = [
 ];
 
 test.each(WORDLESS)(
-  "a native stream without a word keeps its events, and costs what was told: %s",
+  "a native stream without text keeps its events, and costs what was reported: %s",
   async (_, content, reason) => {
     house.says(events(started(), ...block(content), ...ended(reason, 200)));
     const { text, record } = await house.post("/v1/messages", question("claude"));
@@ -52,7 +52,7 @@ const CREATED = {
   response: { id: "resp_up", status: "in_progress", output: [] },
 };
 
-test("a stream of sealed reasoning alone keeps its events, and costs what was told", async () => {
+test("a stream of only sealed reasoning keeps its events, and costs what was reported", async () => {
   const item = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: SEALED };
   const response = {
     id: "resp_up",
@@ -87,7 +87,7 @@ const HELLO = [
   },
 ];
 
-test("a terminator where an end of the response should stand takes no word with it", async () => {
+test("a terminator instead of the response's end event loses no text", async () => {
   house.says(events(...HELLO, "[DONE]"));
   const { status, text, record } = await house.post("/v1/responses", asked);
   expect([status, text.includes(`"delta":"Hello"`), record.evidence]).toEqual([
@@ -115,7 +115,7 @@ const OVERLOADED = {
 };
 const THROTTLED: [string, object] = ["throttlingException", { message: "Too many requests" }];
 const failing = (...list: unknown[]): string => events(...list, { type: "error", ...OVERLOADED });
-/** The model has begun, though nothing of it is a word; then its provider says that it is busy. */
+/** The model has begun, though without any text; then its provider reports that it is busy. */
 const BEGUN: [string, string, Script][] = [
   [
     "claude",
@@ -197,13 +197,13 @@ test.each([
       },
     },
   ],
-])("nor of a provider of the Responses shape: %s", async (_, event) => {
+])("nor with a provider of the Responses shape: %s", async (_, event) => {
   house.says(failing(CREATED, event));
   const { record } = await house.post("/v1/responses", { ...asked, model: "responses-or-else" });
   expect(record.attempts).toMatchObject([{ provider: "responses", outcome: "unknown" }]);
 });
 
-/** Nothing but that it was called. */
+/** Nothing but the start of the call. */
 const NOT_BEGUN: [string, Script][] = [
   ["claude", failing(started(), { type: "ping" })],
   ["openai", failing(chunk({ role: "assistant", content: "", refusal: null, tool_calls: [] }))],
@@ -213,7 +213,7 @@ const NOT_BEGUN: [string, Script][] = [
   ["bedrock", frames(["messageStart", { role: "assistant" }], THROTTLED)],
 ];
 
-test.each(NOT_BEGUN)("the next route is asked where the model has not begun: %s", async (shape, script) => {
+test.each(NOT_BEGUN)("the next route is tried if the model has not begun: %s", async (shape, script) => {
   house.says(script);
   const { record } = await house.post("/v1/chat/completions", question(`${shape}-or-else`));
   expect(record.attempts).toMatchObject([
@@ -230,7 +230,7 @@ test("nor has a response that was only created", async () => {
 
 const FOX = "The quick brown fox jumps over the lazy dog. ";
 const LONG = [{ role: "user", content: FOX.repeat(10_000) }];
-/** Cut answers whose usage was told before it was known. */
+/** Cut answers whose usage was reported before it was known. */
 const UNREAD: [string, string, Script][] = [
   [
     "claude",
@@ -261,7 +261,7 @@ const UNREAD: [string, string, Script][] = [
 ];
 
 test.each(UNREAD)(
-  "a cut answer pays for its prompt, whatever zero was told of it: %s, %s",
+  "a cut answer pays for its prompt, even if zero was reported for it: %s, %s",
   async (shape, path, script) => {
     house.says(script);
     const { record } = await house.post(path, question(shape, { messages: LONG }));
@@ -287,7 +287,7 @@ test("zeros beside a whole answer are disproved together; a zero of the prompt a
   expect(believed.record).toMatchObject({ charge: 100_000n, evidence: "provider_usage" });
 });
 
-test("vectors are not given away for a zero that was told", async () => {
+test("embeddings are not given away for a reported zero", async () => {
   const usage = { prompt_tokens: 0, total_tokens: 0 };
   house.says(
     JSON.stringify({ object: "list", data: [{ object: "embedding", index: 0, embedding: [0.1] }], usage }),
@@ -378,7 +378,7 @@ test.each<[string, boolean, Script]>([
   expect(text).not.toContain('"error"');
 });
 
-test("the last event counts without the blank line behind it: a usage, a finish, an error", async () => {
+test("the last event counts even without the blank line after it: a usage, a finish, an error", async () => {
   const usage = { prompt_tokens: 20, completion_tokens: 200 };
   const words = events(chunk({ content: "Hello" }));
   for (const last of [
@@ -413,7 +413,7 @@ test.each<[string, Script]>([
       ],
     }),
   ],
-])("choices that come together without an index stand in their order: %s", async (shape, script) => {
+])("choices that come together without an index keep their order: %s", async (shape, script) => {
   house.says(script);
   const { text, record } = await house.post("/v1/chat/completions", question(shape, { n: 2 }));
   expect(record.state).toBe("settled");

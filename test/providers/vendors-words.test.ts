@@ -1,5 +1,5 @@
-// What vendors of the OpenAI shape want that others refuse, as it leaves the gateway and comes back to it, from each surface: words for
-// thinking, thoughts of earlier turns, the order of turns (providers.md §2; wire.md §8.4, §8.5).
+// Where vendors of the OpenAI shape differ from each other, as sent by the gateway and read back, from each surface:
+// fields for thinking, reasoning of earlier turns, the order of turns (providers.md §2; wire.md §8.4, §8.5).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DIALECTS, type DialectName } from "../../src/providers/openai/dialects.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -7,7 +7,7 @@ import { onProvider, PREVIEW_V1, type TestManifest } from "../support/models.ts"
 import { chunk, events } from "./scripted.ts";
 
 const VENDORS = ["openai", "deepseek", "moonshot", "mistral", "groq", "openrouter"] as const;
-/** Of the one whose calls are waited for. */
+/** Of the vendor whose calls are waited for. */
 const IDLE_MS = 400;
 type Json = Record<string, unknown>;
 interface Sent {
@@ -139,7 +139,7 @@ describe("a mode of thinking", () => {
     },
   );
 
-  test("is said by Messages and Responses in the same words; where the release has none, nothing is", async () => {
+  test("is set by Messages and Responses in the same way; if the release has none, nothing is sent", async () => {
     says = answer({ content: "ok" });
     const off = { thinking: { type: "disabled" } };
     await post("/v1/messages", { model: "deepseek", messages: [user()], max_tokens: 100, ...off });
@@ -156,7 +156,7 @@ describe("a mode of thinking", () => {
   });
 });
 
-describe("thoughts of earlier turns", () => {
+describe("reasoning of earlier turns", () => {
   const thought = "It is about the weather.";
   const turns = [
     user(),
@@ -172,7 +172,7 @@ describe("thoughts of earlier turns", () => {
     return own.map((turn) => turn["reasoning_content"]);
   };
 
-  test("go back on every turn, on those with calls, or never", async () => {
+  test("is sent back on every turn, on those with calls, or never", async () => {
     expect(await goes("deepseek", turns, "high")).toEqual(["A greeting.", thought]);
     expect(await goes("moonshot", turns, "low")).toEqual(["A greeting.", thought]);
     expect(await goes("openai", turns, "high")).toEqual([undefined, thought]);
@@ -180,18 +180,18 @@ describe("thoughts of earlier turns", () => {
       expect(await goes(vendor, turns, "high")).toEqual([undefined, undefined]);
   });
 
-  test("a vendor that refuses a turn without gets a blank in their place, so that no conversation wedges", async () => {
+  test("a vendor that refuses a turn without it gets a blank instead, so that no conversation gets stuck", async () => {
     expect(await goes("deepseek", lost, "high")).toEqual([" ", " "]);
     expect(await goes("openai", lost, "high")).toEqual([undefined, undefined]);
   });
 
-  test("a model that is told not to think gets none; of one without modes those that it gave", async () => {
+  test("a model told not to think gets none; one without modes gets its own back", async () => {
     expect(await goes("deepseek", turns, "none")).toEqual([undefined, undefined]);
     expect(await goes("unsaid", turns)).toEqual(["A greeting.", thought]);
     expect(await goes("unsaid", lost)).toEqual([undefined, undefined]);
   });
 
-  test("those that Messages carries do, too", async () => {
+  test("also if Messages carries it", async () => {
     says = answer({ content: "ok" });
     const thinking = { type: "thinking", thinking: thought, signature: "tollgate:unsigned" };
     const use = { type: "tool_use", id: "toolu_1", name: "look", input: {} };
@@ -209,7 +209,7 @@ describe("thoughts of earlier turns", () => {
   });
 });
 
-test("texts go as one where a list of them is refused, with images they stay a list", async () => {
+test("texts are joined if a list of them is refused; with images they stay a list", async () => {
   const texts = (...list: string[]): object[] => list.map((text) => ({ type: "text", text }));
   const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
   const turns = [
@@ -227,7 +227,7 @@ test("texts go as one where a list of them is refused, with images they stay a l
   expect(await contents("openai")).toEqual(turns.map(({ content }) => content));
 });
 
-test("a call without arguments goes back with an empty object, which upstreams parse", async () => {
+test("a call without arguments is sent back with an empty object, which upstreams can parse", async () => {
   const silent = { id: "aaaaaaaa1", type: "function", function: { name: "look", arguments: "" } };
   const result = { role: "tool", tool_call_id: "aaaaaaaa1", content: "rain" };
   for (const vendor of VENDORS) {
@@ -250,7 +250,7 @@ describe("strict turns", () => {
   const called = { role: "assistant", content: null, tool_calls: [call("call_abcdefghijklmnop")] };
   const result = { role: "tool", tool_call_id: "call_abcdefghijklmnop", content: "rain" };
 
-  test("a user's message stands behind a turn of the assistant's, not behind a tool's", async () => {
+  test("a user's message follows a turn of the assistant, not of a tool", async () => {
     const turns = [user(), called, result, user("And now?")];
     const strict = await chat("mistral", turns);
     expect(roles(strict)).toEqual(["user", "assistant", "tool", "assistant", "user"]);
@@ -258,7 +258,7 @@ describe("strict turns", () => {
     expect(roles(await chat("openai", turns))).toEqual(["user", "assistant", "tool", "user"]);
   });
 
-  test("ids of calls are nine letters and digits, the same for call and result; its own stay as they are", async () => {
+  test("ids of calls are nine letters and digits, the same for call and result; the vendor's own stay unchanged", async () => {
     const own = { role: "assistant", content: null, tool_calls: [call("D681PevKs")] };
     const turns = [user(), own, { ...result, tool_call_id: "D681PevKs" }, called, result];
     const [first, second, third, fourth] = ids(await chat("mistral", turns)) as string[];
@@ -268,7 +268,7 @@ describe("strict turns", () => {
     expect(ids(await chat("openai", turns))).toContain("call_abcdefghijklmnop");
   });
 
-  test("results stand right behind the calls, in their order", async () => {
+  test("results follow the calls directly, in their order", async () => {
     const two = { ...called, tool_calls: [call("aaaaaaaa1"), call("aaaaaaaa2")] };
     const tool = (id: string): Json => ({ role: "tool", tool_call_id: id, content: id });
     const strict = await chat("mistral", [user(), two, tool("aaaaaaaa2"), user("Well?"), tool("aaaaaaaa1")]);
@@ -276,7 +276,7 @@ describe("strict turns", () => {
     expect(strict.messages.slice(2, 4).map(({ content }) => content)).toEqual(["aaaaaaaa1", "aaaaaaaa2"]);
   });
 
-  test("system messages behind an answer are the user's; a last answer is one to go on with", async () => {
+  test("system messages after an answer become the user's; a final assistant message is one to continue", async () => {
     const system = { role: "system", content: "Be brief." };
     const answered = { role: "assistant", content: "Hello" };
     const strict = await chat("mistral", [system, user(), answered, system, user(), answered]);
@@ -284,13 +284,13 @@ describe("strict turns", () => {
     expect(strict.messages.map(({ prefix }) => prefix)).toEqual([...Array(5).fill(undefined), true]);
   });
 
-  test("members that it does not know are left out; a refusal is what was said", async () => {
+  test("unknown members are left out; a refusal becomes text", async () => {
     const refused = { role: "assistant", content: null, refusal: "No." };
     const strict = await chat("mistral", [{ ...user(), name: "Ada" }, refused, user()]);
     expect(strict.messages).toEqual([user(), { role: "assistant", content: "No." }, user()]);
   });
 
-  test("what was put between costs what it is: the prompt is bounded by the body that is sent", async () => {
+  test("inserted text costs its tokens: the prompt is bounded by the body that is sent", async () => {
     says = answer({ content: "ok" });
     const turns = [user(), called, result, user()];
     const quote = { messages: turns, max_tokens: 1, reasoning_effort: "none" };
@@ -319,7 +319,7 @@ describe("reasoning_details", () => {
   ];
   const first = { index: 0, id: "call_1", type: "function", function: { name: "look", arguments: "" } };
   const usage = { choices: [], usage: { prompt_tokens: 9, completion_tokens: 7, total_tokens: 16 } };
-  /** The sealed one comes behind the call to which it belongs. */
+  /** The sealed one comes after the call to which it belongs. */
   const streamed = events(
     ...pieces.map((one) => chunk({ role: "assistant", content: "", reasoning_details: [one] })),
     chunk({ tool_calls: [first] }),
@@ -345,7 +345,7 @@ describe("reasoning_details", () => {
     return body.messages[1] ?? {};
   }
 
-  test("leave with the call and come back unchanged, of a body", async () => {
+  test("are passed on with the call and come back unchanged, in a body", async () => {
     says = whole;
     const { json } = await post("/v1/chat/completions", asked);
     const [{ message }] = json["choices"] as [{ message: { tool_calls: Json[] } }];
@@ -355,7 +355,7 @@ describe("reasoning_details", () => {
     expect(turn["tool_calls"]).toEqual([call("call_1")]);
   });
 
-  test("and of a stream, whatever came behind the call", async () => {
+  test("and in a stream, whatever came after the call", async () => {
     says = streamed;
     const { text } = await post("/v1/chat/completions", { ...asked, stream: true });
     const begun = /"delta":(\{"tool_calls":\[.*?\]\}),"logprobs"/.exec(text)?.[1] ?? "{}";
@@ -378,14 +378,14 @@ describe("reasoning_details", () => {
     expect(plain["reasoning_content"]).toBe("Let me look.");
   });
 
-  test("a model that has no modes is not waited for: its calls grow as they come", async () => {
+  test("a model that has no modes is not waited for: its calls are streamed as they come", async () => {
     says = streamed;
     const { text } = await post("/v1/chat/completions", { ...asked, model: "thoughtless", stream: true });
     expect(text).toContain('"arguments":""');
     expect(text).toContain("c2ln");
   });
 
-  test("a call that is waited for is no silence: its pieces say that the model is at work", async () => {
+  test("waiting for a call is no silence: its pieces show that the model is at work", async () => {
     const piece = { index: 0, function: { arguments: "1" } };
     const list = [
       chunk({ role: "assistant", reasoning_details: [pieces[0]] }),

@@ -1,4 +1,5 @@
-// What looking at alert rules costs a database that several gateways share: one of them looks, and asks for many at once.
+// The cost of evaluating alert rules for a database shared by several gateways: one of them evaluates, and reads many
+// at once.
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import pg from "pg";
 import type { RuleTerms } from "../../src/alerts/rule-book.ts";
@@ -43,7 +44,7 @@ const look = (gateway: TestGateway): Promise<void> => gateway.alerts.watch((erro
 const told = async (organizationId: string): Promise<string[]> =>
   (await first.alerts.outbox.page(organizationId, NEWEST, { limit: 10 })).rows.map(({ text }) => text);
 
-test("420 rules of 60 organizations are looked at with fewer than 60 statements", async () => {
+test("420 rules of 60 organizations are evaluated with fewer than 60 statements", async () => {
   const terms: Partial<RuleTerms>[] = [
     { kind: "balance_below" },
     { kind: "days_left_below", amount: null, days: 3 },
@@ -64,7 +65,7 @@ test("420 rules of 60 organizations are looked at with fewer than 60 statements"
   expect(failures).toEqual([]);
 }, 60_000);
 
-test("each organization is told of its own figures", async () => {
+test("each organization's alerts have its own figures", async () => {
   const [one = "", another = ""] = organizations;
   await first.alerts.rules.add(one, below(60), Date.now());
   await first.admin("POST", "/credits", { org: another, usd: "100", kind: "purchase" });
@@ -76,7 +77,7 @@ test("each organization is told of its own figures", async () => {
   ]);
 });
 
-test("the gateway that has been there for longest looks, and the next one once it has gone", async () => {
+test("the oldest gateway evaluates, and the next one once it has gone", async () => {
   expect(await Promise.all([first.ledger.leads(), second.ledger.leads()])).toEqual([true, false]);
   await first.stop();
   await waitFor(() => second.ledger.leads(), "the second to lead");

@@ -1,5 +1,5 @@
-// The database's clock as somebody puts it forward, or as a standby has it that takes over: what gateways renewed by its old
-// time is not overdue by its new one before they could renew it again (money.md §2).
+// A database whose clock is put forward, or a standby with another clock that takes over: leases that gateways
+// renewed by the old time are not overdue by the new one before they could be renewed again (money.md §2).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
@@ -10,7 +10,7 @@ let admin: pg.Client;
 let gateway: ProcessGateway;
 let other: ProcessGateway;
 
-/** Sessions that are opened from now on read this clock instead of the server's. */
+/** Sessions opened from now on use this clock instead of the server's. */
 const putForward = (hours: number): Promise<unknown> =>
   admin.query(`CREATE OR REPLACE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
     AS $$ SELECT pg_catalog.clock_timestamp() + interval '${hours} hours' $$`);
@@ -32,7 +32,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("a database's clock that is put forward evicts nobody who is there", async () => {
+test("putting the database's clock forward evicts no live gateway", async () => {
   const epochs = async (): Promise<unknown[]> =>
     (await admin.query("SELECT epoch, condemned FROM instance ORDER BY epoch")).rows;
   const { secret } = await gateway.customer();

@@ -1,4 +1,5 @@
-// Gateways of one database whose own clocks differ by minutes: all of them go by the database's, on the money path and off it.
+// Gateways on one database whose own clocks differ by minutes: all of them use the database's clock, on the money
+// path and elsewhere.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +26,7 @@ const ask = (model: string): object => ({
   max_tokens: 20,
 });
 
-test("a release is served by all of them, whoever's clock it was published by", async () => {
+test("a release is served by all of them, whichever clock it was published by", async () => {
   const { secret } = await right.customer();
   for (const [index, gateway] of [right, behind, ahead].entries()) {
     const model = `clock-${index}`;
@@ -35,7 +36,7 @@ test("a release is served by all of them, whoever's clock it was published by", 
   }
 }, 60_000);
 
-/** The management key of the first gateway, at whichever one. */
+/** The management key of the first gateway, at any of them. */
 function makeKey(at: ProcessGateway, organizationId: string): Promise<Response> {
   const { token } = JSON.parse(readFileSync(join(right.folder, "data/operator.json"), "utf8")) as {
     token: string;
@@ -52,12 +53,12 @@ function makeKey(at: ProcessGateway, organizationId: string): Promise<Response> 
 }
 
 test("a form that is under way at one of them acts once, whatever time the other one believes it is", async () => {
-  await ahead.customer(); // its doors are loaded
+  await ahead.customer(); // its endpoints are loaded
   const { organizationId } = await right.customer();
   await admin.query("BEGIN");
   await admin.query("SELECT 1 FROM org_balance WHERE org_id = $1 FOR UPDATE", [organizationId]);
   const clicks = [makeKey(right, organizationId)];
-  await Bun.sleep(400); // it stands at the lock
+  await Bun.sleep(400); // it waits for the lock
   clicks.push(makeKey(ahead, organizationId));
   await Bun.sleep(700);
   await admin.query("COMMIT");
@@ -70,7 +71,7 @@ test("a form that is under way at one of them acts once, whatever time the other
   expect(rows).toEqual([{ keys: 1 }]);
 }, 60_000);
 
-test("what is kept beside the money path has the database's time", async () => {
+test("rows outside the money path have the database's time", async () => {
   const { organizationId } = await ahead.customer();
   const { secret } = await ahead.admin<{ secret: string }>("POST", "/keys", {
     org: organizationId,

@@ -1,11 +1,12 @@
-// A database that has no connection left for one of a gateway's own: it says that it is not ready, and comes back by itself.
+// A database that has no connection left for a gateway: the gateway reports that it is not ready, and recovers by
+// itself.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { ProcessGateway } from "../support/process-gateway.ts";
 import { reads } from "../support/wait.ts";
 
-/** A server counts no connections of its superuser. */
+/** A server does not count its superuser's connections. */
 const ROLE = `few_${crypto.randomUUID().slice(0, 8)}`;
 let database: TestDatabase;
 let admin: pg.Client;
@@ -49,7 +50,7 @@ test("no connection for the keys: /readyz is off, requests get 503, and both end
   expect((await gateway.chat(secret, ask)).status).toBe(503);
   expect(await ready()).toBe(503);
   await admin.query(`ALTER ROLE ${ROLE} CONNECTION LIMIT -1`);
-  await reads(ready, 200); // nobody has asked for anything meanwhile
+  await reads(ready, 200); // nobody has sent a request meanwhile
   expect((await gateway.chat(secret, ask)).status).toBe(200);
   await reads(
     async () =>

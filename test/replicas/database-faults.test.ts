@@ -1,12 +1,13 @@
-// The database under two gateways goes away: killed and restarted under load, frozen for longer than any lease. Admission
-// is refused at once, streams go on, what was acknowledged is there, and everything recovers by itself (money.md §12).
+// The database of two gateways goes away: killed and restarted under load, frozen for longer than any lease.
+// Admission is refused at once, streams continue, what was acknowledged is there, and everything recovers by itself
+// (money.md §12).
 import { expect, test } from "bun:test";
 import { untilParts } from "../support/process-gateway.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
 import { waitFor } from "../support/wait.ts";
 
-/** Each test has servers of its own and mostly waits for them: they wait together. */
+/** Each test has its own servers and mostly waits for them, so they run concurrently. */
 async function onTwoGateways(
   run: (on: { server: PostgresServer; replicas: Replicas }) => Promise<void>,
 ): Promise<void> {
@@ -70,7 +71,7 @@ test.concurrent("a database that is killed under load and restarted: no acknowle
   });
 }, 120_000);
 
-test.concurrent("a database that is frozen for half a minute: refused at once, streams go on, settlements follow", async () => {
+test.concurrent("a database that is frozen for half a minute: refused at once, streams continue, settlements follow", async () => {
   await onTwoGateways(async ({ server, replicas }) => {
     await replicas.simulate({ tokens_per_second: 15, completion_tokens: 100 });
     const { organizationId, secret } = await replicas.first.customer();
@@ -82,7 +83,7 @@ test.concurrent("a database that is frozen for half a minute: refused at once, s
       const refused = await Promise.all([0, 1].map((n) => replicas.at(n).chat(secret, ask("Hello"))));
       expect(refused.map(({ status }) => status)).toEqual([503, 503]);
       expect(performance.now() - asked).toBeLessThan(FROZEN_MS / 2);
-      // At once, in one of some tries: others use the machine, too.
+      // At once in one of several tries: other work uses the machine, too.
       const took: number[] = [];
       while (took.length < 5) {
         const again = performance.now();
@@ -90,7 +91,7 @@ test.concurrent("a database that is frozen for half a minute: refused at once, s
         took.push(performance.now() - again);
       }
       expect(Math.min(...took)).toBeLessThan(500);
-      // A gateway that was only asked for keys knows at the latest when its lease has run out.
+      // A gateway that only read keys notices at the latest when its lease has expired.
       await waitFor(
         async () => !(await ready(replicas, 0)) && !(await ready(replicas, 1)),
         "both to say that they are not ready",
@@ -98,7 +99,7 @@ test.concurrent("a database that is frozen for half a minute: refused at once, s
       expect(performance.now() - asked).toBeLessThan(FROZEN_MS / 2);
       await Bun.sleep(FROZEN_MS);
     } finally {
-      thaw(); // or whatever follows waits for ever
+      thaw(); // otherwise the following waits for ever
     }
     await recovered(replicas);
     const answers = await Promise.all(streams.map(({ ended }) => ended));
@@ -140,7 +141,7 @@ test.concurrent("a gateway that ends while the database is away leaves its settl
   });
 }, 120_000);
 
-/** The balance once nothing is held any more: what was refused in doubt is taken back by itself. */
+/** The balance once nothing is held any more: a refusal in doubt is undone by itself. */
 async function settled(replicas: Replicas, organizationId: string): ReturnType<Replicas["balance"]> {
   for (let tries = 0; ; tries += 1) {
     const balance = await replicas.balance(organizationId).catch(() => null);

@@ -1,5 +1,5 @@
-// One organization's changes stand in line in the gateway, not at its lock in the database: there they would take all of the
-// pool's connections, which everybody's changes and pages need (money.md §10).
+// One organization's changes queue in the gateway, not at its lock in the database: there they would take all of the
+// pool's connections, which others' changes and pages need (money.md §10).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { testPostgres } from "../support/postgres.ts";
@@ -8,7 +8,7 @@ import { waitFor } from "../support/wait.ts";
 
 let replicas: Replicas;
 let admin: pg.Client;
-/** Not the one that holds the lock: a transaction sees pg_stat_activity as it was when it first looked. */
+/** Not the session that holds the lock: a transaction sees pg_stat_activity as of its first read. */
 let watcher: pg.Client;
 beforeAll(async () => {
   replicas = await Replicas.start(1, await testPostgres());
@@ -44,7 +44,7 @@ async function newKey(): Promise<{ organizationId: string; id: string }> {
   return { organizationId, id };
 }
 
-test("twelve edits of an organization that is locked wait on one connection; another one's edit and pages wait for none of them", async () => {
+test("twelve edits of a locked organization wait on one connection; another one's edit and pages wait for none of them", async () => {
   const [busy, other] = [await newKey(), await newKey()];
   const edit = ({ id }: { id: string }, usd: number): Promise<KeyJson> =>
     replicas.first.admin("POST", `/keys/${id}/update`, { limit_usd: `${usd}` });

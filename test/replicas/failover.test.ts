@@ -1,5 +1,5 @@
-// The primary dies under load and its synchronous standby takes over: every answer that a client has is in the ledger, none
-// is in it twice, and the gateways recover by themselves (money.md §12, fault 7).
+// The primary dies under load and its synchronous standby takes over: every answer that a client has is in the
+// ledger, none is in it twice, and the gateways recover by themselves (money.md §12, fault 7).
 import { expect, test } from "bun:test";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { PostgresServer } from "../support/postgres.ts";

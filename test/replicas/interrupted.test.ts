@@ -1,5 +1,5 @@
-// A stream whose gateway dies in the middle of its first word: those who follow it on another gateway are told so in the way
-// of every interrupted stream (wire.md §3.3), what reached them is charged, and a retry gets the same.
+// A stream whose gateway dies in the middle of its first word: followers on another gateway are told so as for every
+// interrupted stream (wire.md §3.3), what reached them is charged, and a retry gets the same.
 import { expect, test } from "bun:test";
 import { ProcessGateway, untilParts } from "../support/process-gateway.ts";
 import { testPostgres } from "../support/postgres.ts";
@@ -11,7 +11,7 @@ test("a follower of a stream whose gateway died in its first word gets an error 
   const other = await owner.beside(env);
   try {
     const { secret, organizationId } = await owner.customer();
-    // One word without an end, and then silence.
+    // One endless word, and then silence.
     const behaviour = { text: "Supercalifragilisticexpialidocious", hang_after_events: 2 };
     await fetch(`${owner.simulator.url}/_sim`, { method: "POST", body: JSON.stringify({ behaviour }) });
     const body = { model: "plain-1", stream: true, messages: [{ role: "user", content: "Tell me" }] };
@@ -19,7 +19,7 @@ test("a follower of a stream whose gateway died in its first word gets an error 
     const doomed = owner.listen(secret, body, headers);
     await untilParts([doomed], 2);
     const follower = other.listen(secret, body, headers);
-    await untilParts([follower], 2); // what is kept of it reaches others
+    await untilParts([follower], 2); // others see what is stored of it
     await owner.kill();
     const cut = await doomed.ended;
     await owner.run(env); // ends what it left

@@ -1,4 +1,5 @@
-// What takes longer than a client may take to send its headers is answered all the same: the audit of a large ledger, above all.
+// Calls that take longer than a client may take to send its headers are still answered, above all the audit of a
+// large ledger.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
@@ -19,7 +20,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The parser's clock ticks every four seconds. */
+/** The parser's timer ticks every four seconds. */
 const LONG_MS = 12_000;
 
 test("an audit that takes longer than headers may is answered, at the command line, too", async () => {

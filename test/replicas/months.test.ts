@@ -1,5 +1,5 @@
-// The turn of a month while somebody reads for long, as a dump does: the month to come is made once it can be, and no request
-// stands behind its making meanwhile.
+// The turn of a month during a long read, such as a dump: the next month's partition is made once possible, and no
+// request waits for it meanwhile.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { hello, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -23,7 +23,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-test("nobody's request waits behind the making of a month that a long read keeps from being made", async () => {
+test("no request waits while a long read delays the making of a month's partition", async () => {
   const months = async (): Promise<string[]> =>
     (
       await reader.query<{ name: string }>(

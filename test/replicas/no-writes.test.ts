@@ -1,5 +1,6 @@
-// A database that answers and takes no writes, because it was made read-only or its disk is full: `/readyz` is off and new
-// requests get 503 at once, running streams go on and settle when there is room again, by itself (money.md §12, fault 10).
+// A database that answers and accepts no writes, because it was made read-only or its disk is full: `/readyz` is off
+// and new requests get 503 at once, running streams continue and settle when there is room again, by themselves
+// (money.md §12, fault 10).
 import { afterAll, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -18,6 +19,7 @@ import pg from "pg";
 import { PostgresServer } from "../support/postgres.ts";
 import { ProcessGateway, type Received, untilParts } from "../support/process-gateway.ts";
 import { PROGRAM, runToEnd } from "../support/program.ts";
+import { SmallDisk } from "../support/small-disk.ts";
 
 interface Installation {
   server: PostgresServer;
@@ -26,7 +28,7 @@ interface Installation {
   url: string;
 }
 
-/** Each test has a server of its own and mostly waits for it: they wait together. */
+/** Each test has its own server and mostly waits for it, so they run concurrently. */
 async function onOneServer(run: (on: Installation) => Promise<void>): Promise<void> {
   const server = await PostgresServer.start();
   const { url } = await server.database();
@@ -55,7 +57,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 /** A refusal comes at once: what takes longer was admitted. */
 const ADMITTED_MS = 2_000;
 
-/** A gateway whose writes are taken away under traffic, and given back. */
+/** A gateway that loses the ability to write under traffic, and gets it back. */
 async function endures(url: string, take: () => Promise<void>, giveBack: () => Promise<void>): Promise<void> {
   const gateway = await ProcessGateway.start({ DATABASE_URL: url, TOLLGATE_LOG_LEVEL: "error" });
   try {
@@ -80,7 +82,7 @@ async function enduresOn(
   ];
   await untilParts(running, 5);
   await take();
-  // What finds room for its admission, between the rows of a page, may find none for its settlement: it waits.
+  // A request that fits between the rows of a page for its admission may find no room for its settlement: it waits.
   const last: Promise<Received>[] = [];
   await until(async () => {
     const asked = gateway.chat(secret, ask({ max_tokens: 1 }));
@@ -146,26 +148,22 @@ test.concurrent("a database that is made read-only", async () => {
   });
 }, 120_000);
 
-const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
-const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=32m,mode=777", "tmpfs", disk]).success;
-afterAll(() => {
-  if (mounted) Bun.spawnSync(["umount", "--lazy", disk]);
-  rmSync(disk, { recursive: true, force: true });
-});
+const disk = SmallDisk.mount(32, { mode: "777" });
+afterAll(() => disk.release());
 
 // Needs the right to mount a small disk.
-test.concurrent.skipIf(!mounted)(
+test.concurrent.skipIf(!disk.isMounted)(
   "a database whose disk is full",
   async () => {
     await onOneServer(async ({ server, admin, url }) => {
-      const place = join(disk, "tables");
+      const place = join(disk.path, "tables");
       mkdirSync(place);
       chmodSync(place, 0o700);
       const { uid, gid } = statSync(server.directory);
       chownSync(place, uid, gid);
       await admin.query(`CREATE TABLESPACE small LOCATION '${place}'`);
       await admin.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_tablespace = small`);
-      const hog = join(disk, "hog");
+      const hog = join(disk.path, "hog");
       fillDisk(hog);
       expect(await saidByAStart(url)).toEqual([
         1,
@@ -182,7 +180,7 @@ test.concurrent.skipIf(!mounted)(
   120_000,
 );
 
-/** Exit code and words of a gateway that cannot start. */
+/** Exit code and output of a gateway that cannot start. */
 async function saidByAStart(databaseUrl: string): Promise<[number, string]> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-no-start-"));
   const { code, err } = await runToEnd(PROGRAM, ["serve", "--port", "0", "--data-dir", folder], {
@@ -193,7 +191,7 @@ async function saidByAStart(databaseUrl: string): Promise<[number, string]> {
   return [code, err];
 }
 
-/** Writes the file until nothing more fits on its disk. */
+/** Writes the file until its disk is full. */
 function fillDisk(path: string): void {
   const file = openSync(path, "w");
   for (let size = 1 << 20; size >= 1; ) {

@@ -1,4 +1,4 @@
-// What becomes of the keys in `operator.json` where several gateways share a store, and each start may have a new directory.
+// The keys in `operator.json` if several gateways share a store, and each start may have a new directory.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ const pod = (): Promise<TestGateway> =>
   });
 const tokenIn = (dataDir: string): string =>
   (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { token: string }).token;
-/** What the first gateway answers to this key. */
+/** The first gateway's answer to this key. */
 const asked = async (token: string): Promise<number> =>
   (await fetch(`${first.url}/admin/v1/organizations`, { headers: { authorization: `Bearer ${token}` } }))
     .status;
@@ -50,7 +50,7 @@ test("a gateway that stops takes its key with it", async () => {
   expect(await asked(token)).toBe(401);
 }, 60_000);
 
-test("one that was killed leaves a key that ends by itself within a day; that of a running one is renewed", async () => {
+test("one that was killed leaves a key that expires within a day; that of a running one is renewed", async () => {
   const killed = await pod();
   const tokens = [tokenIn(killed.dataDir), tokenIn(first.dataDir)];
   const all = (): Promise<number[]> => Promise.all(tokens.map(asked));

@@ -1,6 +1,6 @@
-// The database goes away under a gateway that everybody uses: clients, the operator, people at the dashboard. All of them
-// are told to come back, and the log has two lines about it, not one for each of them (wire.md §4.1, money.md §12). Each test
-// has a server of its own and mostly waits for it: they wait together.
+// The database goes away under a gateway in use by clients, the operator, and people at the dashboard. All of them
+// are told to come back, and the log has two lines about it, not one for each of them (wire.md §4.1, money.md §12).
+// Each test has its own server and mostly waits for it, so they run concurrently.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Browser, firstOperator } from "../support/browser.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -48,7 +48,7 @@ interface Answered {
   text: string;
 }
 
-/** One call through every door that asks the store. */
+/** One call to every kind of endpoint that uses the store. */
 function everybody(): Record<string, () => Promise<Answered>> {
   const { organizationId: org } = customer;
   const key = { "idempotency-key": `outage-${crypto.randomUUID()}` };
@@ -101,7 +101,7 @@ test.concurrent("while the database is away everybody is told to come back, and 
         answered.push([who, status, headers.get("retry-after"), text.includes('"overloaded"')]);
       }),
     );
-    await Bun.sleep(1200); // the rounds in the background meet it, too
+    await Bun.sleep(1200); // the background jobs meet it, too
   }
   const others = answered.filter(([, status, after, code]) => status !== 503 || after !== "1" || !code);
   // What needs no store may be answered; nothing may be a bug.

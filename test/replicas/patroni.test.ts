@@ -1,6 +1,6 @@
-// A failover that Patroni decides, under traffic, where Debian's packages are installed: the leader's machine is gone, the
-// synchronous follower takes over by itself, and the gateways, which reach whoever leads through one address as behind
-// HAProxy, go on. Nothing that was acknowledged is missing, and everything is charged once.
+// A failover decided by Patroni, under traffic, if Debian's packages are installed: the leader's machine is lost, the
+// synchronous follower takes over by itself, and the gateways, which reach the current leader through one address as
+// behind HAProxy, continue. Nothing that was acknowledged is missing, and everything is charged once.
 import { expect, test } from "bun:test";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { NO_PATRONI, Patroni } from "../support/patroni.ts";
@@ -10,7 +10,7 @@ import { reads, waitFor } from "../support/wait.ts";
 
 if (NO_PATRONI !== null) console.warn(`patroni.test.ts: nothing fails over here: ${NO_PATRONI}`);
 
-/** A leader that is gone keeps its right for 20 s; then there is an election, and a recovery. */
+/** A lost leader keeps its lease for 20 s; then there is an election, and a recovery. */
 const ELECTED_WITHIN_MS = 60_000;
 const ask = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 50 };
 const chargeOf = ({ text }: Received): number =>
@@ -40,7 +40,7 @@ test.skipIf(NO_PATRONI !== null)(
       });
       await waitFor(async () => served().length >= 20, "answers");
       await patroni.loseLeader();
-      // Asked anew: whoever is being settled when the database goes waits for the next one.
+      // Read again and again: a request being settled when the database goes waits for the next one.
       let asked = 0;
       await waitFor(
         async () => (await send(asked, `without-${asked++}`)) === 503,

@@ -1,6 +1,7 @@
-// A gateway that stands still. For more than a second inside a transaction: PostgreSQL ends the session, so that nobody waits
-// for its locks; nothing of that batch was committed, and it runs again on another connection (money.md §7). For longer than
-// its lease while its hold is committed: what others have ended meanwhile is not sent (money.md §2).
+// A paused gateway. For more than a second inside a transaction: PostgreSQL ends the session, so that nobody waits
+// for its locks; nothing of that batch was committed, and it runs again on another connection (money.md §7). For
+// longer than its lease while its hold is committed: a request that others have ended meanwhile is not sent (money.md
+// §2).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { testPostgres } from "../support/postgres.ts";
@@ -31,7 +32,7 @@ async function writersWith(what: string): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** The gateway stands still from the moment on in which its batch has begun and read, until the server has had enough. */
+/** The gateway is paused once its batch has begun and read, until the server ends its session. */
 async function heldInsideItsBatch<T>(organizationId: string, call: () => Promise<T>): Promise<T[]> {
   const balance = "SELECT 1 FROM org_balance WHERE org_id = $1 FOR UPDATE";
   await admin.query("BEGIN");
@@ -56,7 +57,7 @@ async function heldInsideItsBatch<T>(organizationId: string, call: () => Promise
 test("a gateway that is held for 1.5 s inside a batch: its session is cut, all callers are served, each is charged once", async () => {
   const { organizationId, secret } = await replicas.first.customer();
   const ask = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 40 };
-  await replicas.first.chat(secret, ask); // every writer is warm
+  await replicas.first.chat(secret, ask); // every writer is warmed up
   const calls = await replicas.calls();
   let nth = 0;
   const call = async (): Promise<number | null> => {
@@ -79,7 +80,7 @@ test("a gateway that is held for longer than its lease while its hold is committ
   const calls = await replicas.calls();
   const before = await replicas.balance(organizationId);
   await admin.query("BEGIN");
-  await admin.query("LOCK TABLE ledger_entry IN SHARE MODE"); // what is written last but for the balance
+  await admin.query("LOCK TABLE ledger_entry IN SHARE MODE"); // what is written last except for the balance
   const asked = replicas.first.chat(secret, ask, key);
   await waitFor(async () => (await writersWith(WAITS)) === 1, "its hold at the lock");
   await replicas.first.kill("SIGSTOP");

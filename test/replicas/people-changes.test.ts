@@ -1,5 +1,5 @@
-// Changes of people at several gateways of one database, one at a time: a gateway that stands still in the middle of one holds the
-// others up for seconds, and changes nothing when it wakes.
+// Changes of people at several gateways of one database, one at a time: a gateway that is paused in the middle of one
+// delays the others for seconds, and changes nothing when it wakes.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import pg from "pg";
@@ -33,7 +33,7 @@ const renamed = async (): Promise<(string | null)[]> =>
     .toReversed();
 const line = (name: string): string => JSON.stringify({ name });
 
-test("changes of one moment at both gateways leave one line each, the last of them that of the name", async () => {
+test("concurrent changes at both gateways leave one line each, the last of them with the current name", async () => {
   const names = Array.from({ length: 20 }, (_, n) => `Root ${n}`);
   const answers = await Promise.all(names.map((name, n) => rename(n, name)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -43,7 +43,7 @@ test("changes of one moment at both gateways leave one line each, the last of th
   expect(lines.at(-1)).toBe(line((await root.app("GET /session")).person?.name ?? ""));
 }, 60_000);
 
-test("who waits too long for another one's change is told to come back", async () => {
+test("a change that waits too long for another one is told to come back", async () => {
   const client = new pg.Client({ connectionString: replicas.database.url });
   await client.connect();
   await client.query("SELECT pg_advisory_lock(hashtext('changes of people'))");
@@ -56,12 +56,12 @@ test("who waits too long for another one's change is told to come back", async (
   const answers = await Promise.all([signIn(), rename(0, "Waits"), rename(1, "Waits")]);
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
   expect(answers[0]?.json.error?.code).toBe("overloaded");
-  expect((await root.app("GET /session")).person?.name).not.toBe("Waits"); // who only reads waits for nobody
+  expect((await root.app("GET /session")).person?.name).not.toBe("Waits"); // reads wait for nobody
   await client.end();
   expect((await signIn()).status).toBe(200);
 }, 60_000);
 
-test("a gateway that stands still in the middle of a change is cut off", async () => {
+test("a gateway that is paused in the middle of a change is cut off", async () => {
   const before = await renamed();
   const client = new pg.Client({ connectionString: replicas.database.url });
   await client.connect();
@@ -81,7 +81,7 @@ test("a gateway that stands still in the middle of a change is cut off", async (
   await replicas.at(1).kill("SIGSTOP");
   await client.query(`SELECT pg_advisory_unlock(${HELD})`);
   await client.end();
-  expect((await rename(0, "Goes on")).status).toBe(200); // behind it
+  expect((await rename(0, "Goes on")).status).toBe(200); // after it
   await replicas.at(1).kill("SIGCONT");
   expect((await stands).status).toBeGreaterThanOrEqual(500);
   expect((await root.app("GET /session")).person?.name).toBe("Goes on");

@@ -1,6 +1,6 @@
-// Debian's PgBouncer between two gateways and their database, where it is installed. In session mode everything holds, also
-// when it dies under traffic; in transaction mode no gateway starts (docs/decisions/0055-a-session-of-its-own.md). What a
-// pooler in transaction mode is told without one: test/store/postgres.test.ts.
+// Debian's PgBouncer between two gateways and their database, if it is installed. In session mode everything works,
+// even if it dies under traffic; in transaction mode no gateway starts (docs/decisions/0055-a-session-of-its-own.md).
+// test/store/postgres.test.ts tests the refusal of transaction mode without one.
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ if (PGBOUNCER === null)
 const ask = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 50 };
 
 test.skipIf(PGBOUNCER === null)(
-  "in session mode two gateways serve through it, and go on when it dies under traffic: every charge once",
+  "in session mode two gateways serve through it, and continue when it dies under traffic: every charge once",
   async () => {
     const database = await (await testPostgres()).database();
     const pooler = await PgBouncer.start(database.url, "session");

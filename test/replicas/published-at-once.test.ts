@@ -1,6 +1,6 @@
-// Two operators publish different releases of one route under the same version at the same instant: on two gateways of one
-// PostgreSQL, and on one gateway of either store. One of them is published, the other one hears which version is spent and what to
-// do; what is charged while they race is what one of those asked that was told to be published.
+// Two operators publish different releases of one route under the same version at the same time: on two gateways of
+// one PostgreSQL, and on one gateway of either store. One of them is published, the other one is told which version
+// is used and what to do; charges during the race are those of a release that was reported as published.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { PLAIN, type TestManifest } from "../support/models.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 
 const ROUNDS = 50;
-/** What a request costs at least, in cents; its tokens cost far less. */
+/** The request minimum, in cents; its tokens cost much less. */
 const asking = (version: number, cents: number): TestManifest => ({
   ...PLAIN,
   version,
@@ -54,7 +54,7 @@ describe.each(["one gateway on sqlite", "one gateway on postgres", "two gateways
       return Math.round(Number(json.gateway.cost.customer_charge_usd) * 100);
     };
 
-    test("one of two is published, whoever asks pays what a published one asks", async () => {
+    test("one of two is published, and every caller pays the price of a published one", async () => {
       let before = 1;
       for (let version = 2; version < 2 + ROUNDS; version += 1) {
         const asked = [2 * version, 2 * version + 1] as const;

@@ -1,5 +1,6 @@
-// Three gateways, each a process of its own, on one database: what one decides holds for all, at once (money.md §10, §12).
-// What waits for the lease of a gateway that was killed has three of its own, and waits beside the longest of the others.
+// Three gateways, each in a separate process, on one database: a decision of one applies to all, at once (money.md
+// §10, §12). Tests that wait for a killed gateway's lease have three gateways of their own, and run beside the
+// longest of the others.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { formatUsd, nanoUsd, parseUsd } from "../../src/domain/money.ts";
 import { PLAIN, UNCOUNTED } from "../support/models.ts";
@@ -49,7 +50,7 @@ test.concurrent("a gateway that is killed in mid-stream: the others charge what 
     const before = await replicas.calls();
     const doomed = replicas.at(2).listen(secret, body, headers);
     await untilParts([doomed], 20);
-    await Bun.sleep(1500); // now and then it is noted how far a stream has come
+    await Bun.sleep(1500); // a stream's progress is recorded from time to time
     await replicas.at(2).kill();
     await doomed.ended;
     const unkept = await replicas.at(1).chat(secret, body, headers); // follows the dead stream until it is swept
@@ -66,16 +67,16 @@ test.concurrent("a gateway that is killed in mid-stream: the others charge what 
   }
 }, 120_000);
 
-describe("200 at once over three gateways, every call as dear as its hold", () => {
+describe("200 concurrently over three gateways, every call costing its whole hold", () => {
   beforeAll(async () => {
     await replicas.first.publish(UNCOUNTED);
-    // What costs its whole hold gives nothing back to those who arrive later, on however slow a machine.
+    // A request that costs its whole hold releases nothing to later ones, however slow the machine.
     const usage = { prompt_tokens: 100_000, completion_tokens: 100_000 };
     await replicas.simulate({ latency_ms: 500, usage });
   });
   afterAll(() => replicas.simulate({}));
 
-  /** 200 callers on credits for seven holds; what each call holds, in nano-dollars. */
+  /** 200 callers on credits for seven holds; the hold of each call, in nano-dollars. */
   async function flood(model: string) {
     const { organizationId, secret } = await replicas.first.customer();
     const hold = await holdOf(organizationId, () => replicas.first.chat(secret, ask("Hello", { model })));
@@ -96,7 +97,7 @@ describe("200 at once over three gateways, every call as dear as its hold", () =
     const charges = (served ?? []).map(({ text }) => usdOf(chargeIn(text)));
     const { available_usd, held_usd, spent_usd } = await replicas.balance(id);
     expect(held_usd).toBe("0.000000000");
-    // Every served call was paid, at most with what it held, and the provider saw no other.
+    // Every served call was paid, at most with its hold, and the provider saw no other.
     expect(charges.every((charge) => charge > 0n && charge <= hold)).toBe(true);
     expect(usdOf(spent_usd)).toBe(charges.reduce((sum, charge) => sum + charge, 0n));
     expect(usdOf(spent_usd) + usdOf(available_usd)).toBe(seven(hold));
@@ -105,11 +106,11 @@ describe("200 at once over three gateways, every call as dear as its hold", () =
   }
 
   test("credits for exactly seven serve seven", async () => {
-    // Its bound is its count: no running hold can be lowered, at whichever gateway.
+    // Its bound equals its count: no running hold can be lowered, at any gateway.
     expect(await flood(UNCOUNTED.model)).toEqual({ served: 7, refused: 193, available: 0n });
   }, 120_000);
 
-  test("where a gateway may lower what its own requests hold, seven or more are served, each paid", async () => {
+  test("if a gateway may lower its own requests' holds, seven or more are served, each paid", async () => {
     const { served, refused } = await flood(PLAIN.model);
     expect(served + (refused ?? 0)).toBe(200);
     expect(served).toBeGreaterThanOrEqual(7);
@@ -122,7 +123,7 @@ const chargeIn = (text: string): string =>
   (JSON.parse(text) as { gateway: { cost: { customer_charge_usd: string } } }).gateway.cost
     .customer_charge_usd;
 
-/** What a call holds, in nano-dollars: seen while it runs. */
+/** The hold of a call, in nano-dollars: read while it runs. */
 async function holdOf(organizationId: string, call: () => Promise<unknown>): Promise<bigint> {
   const running = call();
   let held = 0n;
@@ -132,7 +133,7 @@ async function holdOf(organizationId: string, call: () => Promise<unknown>): Pro
 }
 
 test.each([false, true])(
-  "50 × one key over three gateways (stream: %p): one dispatch, 50 same answers",
+  "50 × one key over three gateways (stream: %p): one dispatch, 50 identical answers",
   async (stream) => {
     await replicas.simulate({ tokens_per_second: 60, completion_tokens: 90 });
     const before = await replicas.calls();
@@ -153,10 +154,10 @@ test.each([false, true])(
   120_000,
 );
 
-/** Comments keep a quiet stream open; they are nobody's bytes. */
+/** Comments keep a quiet stream open; they are not part of the answer. */
 const withoutKeepAlive = (text: string): string => text.replaceAll(/^:.*\n\n?/gm, "");
 
-test("what one gateway publishes, closes and opens holds for the next request of the others", async () => {
+test("what one gateway publishes, closes and opens applies to the next request of the others", async () => {
   const { secret } = await replicas.first.customer();
   const [{ route }] = (await replicas.first.admin<{ data: [{ route: string }] }>("GET", "/routes")).data;
   const next = async (round: number): Promise<number | null> =>

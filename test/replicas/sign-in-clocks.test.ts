@@ -1,5 +1,5 @@
-// Gateways of one database whose own clocks are half a day apart: how old a sign-in is, is said by the database's clock at all
-// of them, whoever let the person in.
+// Gateways on one database whose own clocks are half a day apart: all of them measure the age of a sign-in by the
+// database's clock, whichever let the person in.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { firstRunToken } from "../../src/people/first-run.ts";
@@ -38,7 +38,7 @@ async function signedInAt(gateway: ProcessGateway): Promise<Browser> {
   return browser;
 }
 
-/** What a change that asks for a young sign-in, and the way to a passkey, answer. */
+/** The answers to a change that needs a recent sign-in, and to the start of adding a passkey. */
 async function delicate(browser: Browser): Promise<(number | string)[]> {
   const changed = await browser.try("POST /operator/organizations", {}, { name: "Lab" });
   const passkey = await browser.send<{ error?: { code: string } }>(
@@ -50,7 +50,7 @@ async function delicate(browser: Browser): Promise<(number | string)[]> {
 
 const OLD = ["sign_in_again", "sign_in_again"];
 
-test("who signed in a moment ago, at whichever gateway, may make changes at each of them", async () => {
+test("a person who has just signed in, at any gateway, may make changes at each of them", async () => {
   for (const one of [right, behind, ahead]) {
     const person = await signedInAt(one);
     for (const other of [right, behind, ahead])

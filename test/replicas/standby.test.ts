@@ -1,6 +1,6 @@
-// The synchronous standby stops, so no commit is confirmed; then the primary is lost for good and the standby takes over
-// with what it has. Whatever was acknowledged in between must be there: a revocation, a credit, a charge (money.md §7). Each
-// test has servers of its own and mostly waits for them: they wait together.
+// The synchronous standby stops, so no commit is confirmed; then the primary is lost for good and the standby takes
+// over with what it has. Whatever was acknowledged in between must be there: a revocation, a credit, a charge
+// (money.md §7). Each test has its own servers and mostly waits for them, so they run concurrently.
 import { expect, test } from "bun:test";
 import pg from "pg";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
@@ -15,9 +15,9 @@ interface Installation {
   primary: PostgresServer;
   standby: PostgresServer;
   gateway: ProcessGateway;
-  /** Another one on the same database. */
+  /** Another gateway on the same database. */
   other: ProcessGateway;
-  /** Ends the waits of commits for the standby, as an operator in distress would: the primary shows them from then on. */
+  /** Cancels commits' waits for the standby, as an operator in distress would: from then on the primary shows them. */
   cancelWaits(this: void): Promise<void>;
   /** The primary is lost for good, the standby takes over with what it has. */
   failOver(this: void): Promise<void>;
@@ -30,7 +30,7 @@ async function withStandby(run: (on: Installation) => Promise<void>): Promise<vo
   const admin = new pg.Client({ connectionString: url });
   admin.on("error", () => {});
   await admin.connect();
-  // As some set it for quiet logs: that nobody has confirmed a commit is a warning.
+  // As some set it for quiet logs: an unconfirmed commit is a warning.
   const [found] = (await admin.query<{ name: string }>("SELECT current_database() AS name")).rows;
   await admin.query(`ALTER DATABASE "${found?.name}" SET client_min_messages = error`);
   const proxy = await CuttingProxy.start(url);
@@ -86,7 +86,7 @@ test.concurrent("a revocation that the standby has not confirmed is not acknowle
   });
 }, 120_000);
 
-test.concurrent("a credit that the standby has not confirmed is not acknowledged, nor is its repetition; at last it counts once", async () => {
+test.concurrent("a credit that the standby has not confirmed is not acknowledged, nor is its repetition; finally it counts once", async () => {
   await withStandby(async ({ standby, gateway, other, cancelWaits, failOver }) => {
     const { organizationId: org } = await gateway.customer();
     const credit = (at: ProcessGateway): Promise<number> =>
@@ -98,7 +98,7 @@ test.concurrent("a credit that the standby has not confirmed is not acknowledged
     await failOver();
     expect(told).toEqual([503, 503]);
     expect(await credit(gateway)).toBe(200);
-    // That one was waited for; the other one comes back in its own time.
+    // That one was waited for; the other one recovers in its own time.
     await reads(() => credit(other), 200);
     expect(await gateway.admin("GET", `/credits?org=${org}`)).toMatchObject({
       available_usd: "12.000000000",
@@ -107,7 +107,7 @@ test.concurrent("a credit that the standby has not confirmed is not acknowledged
   });
 }, 120_000);
 
-test.concurrent("an answer whose charge the standby has not confirmed is not given, not even from the store", async () => {
+test.concurrent("an answer whose charge the standby has not confirmed is not returned, not even from the store", async () => {
   await withStandby(async ({ standby, gateway, other, cancelWaits, failOver }) => {
     const { secret } = await gateway.customer();
     const headers = { "idempotency-key": "stalled-standby" };
@@ -125,7 +125,7 @@ test.concurrent("an answer whose charge the standby has not confirmed is not giv
     const again = await other.chat(secret, ask, headers);
     await failOver();
     expect([again.status, again.text.includes('"choices"')]).not.toEqual([200, true]);
-    // It waited for the standby, and has its figures from a ledger that will keep them.
+    // It waited for the standby, and its figures are from a ledger that will keep them.
     const { status, text } = await first;
     const retry = await gateway.chat(secret, ask, headers);
     expect([status, retry.status, retry.text]).toEqual([200, 200, text]);
@@ -133,7 +133,7 @@ test.concurrent("an answer whose charge the standby has not confirmed is not giv
   });
 }, 120_000);
 
-test.concurrent("a commit whose wait for the standby somebody cancels is not acknowledged", async () => {
+test.concurrent("a commit whose wait for the standby is canceled is not acknowledged", async () => {
   await withStandby(async ({ standby, gateway, cancelWaits, failOver }) => {
     const { organizationId: org, secret } = await gateway.customer();
     await standby.crash();

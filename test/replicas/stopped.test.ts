@@ -1,5 +1,5 @@
-// Two gateways on one database: whoever's books do not add up is refused at both, by the minute's look of the one that leads, and
-// goes on at both.
+// Two gateways on one database: an organization whose books do not add up is refused at both, after the leading
+// gateway's check each minute, and resumes at both.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { testPostgres } from "../support/postgres.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => replicas.stop());
 
 const HELLO = { model: "plain-1", messages: [{ role: "user", content: "Hello" }] };
-/** A look a minute, on a machine that has much else to do. */
+/** A check a minute, on a busy machine. */
 const WITHIN_MS = 60_000;
 
 async function raise(organizationId: string, by: number): Promise<void> {
@@ -31,7 +31,7 @@ const codes = (secret: string): Promise<(string | number)[]> =>
     }),
   );
 
-test("within a minute, and without anybody asking, it is refused at both; others are served; an audit at either lets it go on", async () => {
+test("within a minute, without any request for it, it is refused at both; others are served; an audit at either lets it resume", async () => {
   const victim = await replicas.first.customer();
   const other = await replicas.first.customer();
   expect(await codes(victim.secret)).toEqual([200, 200]);
@@ -40,11 +40,11 @@ test("within a minute, and without anybody asking, it is refused at both; others
     const { data } = await replicas.at(1).admin<{ data: { org: string }[] }>("GET", "/ledger/stopped");
     return data.map(({ org }) => org);
   };
-  await Bun.sleep(45_000); // a gateway looks a minute after its start
+  await Bun.sleep(45_000); // a gateway checks a minute after its start
   for (const untilMs = performance.now() + WITHIN_MS; performance.now() < untilMs; await Bun.sleep(500))
     if ((await stopped()).length > 0) break;
   expect(await stopped()).toEqual([victim.organizationId]);
-  await Bun.sleep(6_000); // each takes over what the other one found, every five seconds
+  await Bun.sleep(6_000); // each reads the other one's findings every five seconds
   const before = await replicas.calls();
   expect(await codes(victim.secret)).toEqual(["organization_stopped", "organization_stopped"]);
   expect(await replicas.calls()).toBe(before);

@@ -1,7 +1,8 @@
-// A release and the next one side by side on one database, both as real programs: the newer one migrates while the older one
-// serves, then traffic goes through both, answers of one are known to the other, and the way back is refused in words. The
-// next release is this one with a migration more; TOLLGATE_OLDER=REVISION makes the older one of a commit instead, with
-// this checkout as the newer one. Where that one has the same schema, it may come back.
+// A release and the next one side by side on one database, both as real programs: the newer one migrates while the
+// older one serves, then traffic goes through both, answers of one are known to the other, and the way back is
+// refused with an explanation. The next release is this one with an additional migration; TOLLGATE_OLDER=REVISION
+// makes the older one from a commit instead, with this checkout as the newer one. If both have the same schema, the
+// older one may come back.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,7 +61,7 @@ let older: ProcessGateway;
 let newer: ProcessGateway;
 let env: Record<string, string>;
 let admin: pg.Client;
-/** Whether the newer one has more migrations. */
+/** True if the newer one has more migrations. */
 let migrates: boolean;
 beforeAll(async () => {
   of = releases();
@@ -94,7 +95,7 @@ const schema = async (): Promise<number> =>
 const ended = (gateway: ProcessGateway, organizationId: string) => async (): Promise<string> =>
   (await gateway.admin<{ held_usd: string }>("GET", `/credits?org=${organizationId}`)).held_usd;
 
-test("the newer one migrates while the older one serves; traffic through both, every charge once, on books that both find right", async () => {
+test("the newer one migrates while the older one serves; traffic through both, every charge once, on books that both find correct", async () => {
   const { organizationId, secret } = await older.customer();
   const serving = [older];
   const answers: Received[] = [];
@@ -127,7 +128,7 @@ test("the newer one migrates while the older one serves; traffic through both, e
   );
 }, 120_000);
 
-test("what one has answered the other one replays, and a stream that one runs is followed at the other", async () => {
+test("the other one replays what one has answered, and a stream that one runs is followed at the other", async () => {
   const { organizationId, secret } = await older.customer();
   const pairs = [
     [older, newer],

@@ -1,5 +1,5 @@
-// A rolling upgrade: gateways of this program serve while a newer one brings the database to its schema, and after it. They
-// settle their own requests and those of each other; one that starts again is refused with what to do (money.md fault 61).
+// A rolling upgrade: gateways of this program serve while a newer one migrates the database, and afterwards. They
+// settle their own requests and each other's; one that restarts is refused with what to do (money.md fault 61).
 import { expect, test } from "bun:test";
 import pg from "pg";
 import { MIGRATIONS } from "../../src/store/migrations/list.ts";
@@ -23,11 +23,11 @@ const WITH_NEWER = [...MIGRATIONS.postgresql, NEWER];
 
 interface Installation {
   replicas: Replicas;
-  /** A session of somebody else on their database. */
+  /** A session of another user on their database. */
   client(this: void): Promise<pg.Client>;
 }
 
-/** Each test has gateways and a database of its own and mostly waits for them: they wait together. */
+/** Each test has its own gateways and database and mostly waits for them, so they run concurrently. */
 async function onTwoGateways(run: (on: Installation) => Promise<void>): Promise<void> {
   const replicas = await Replicas.start(2, await testPostgres());
   const clients: pg.Client[] = [];
@@ -67,7 +67,7 @@ test.concurrent("a newer program migrates under traffic, behind somebody's long 
     await waitFor(async () => answers.length >= 12, "answers before it");
     const longest = (): number => Math.max(...answers.map(({ ms }) => ms));
     const usualMs = longest(); // what a slow machine takes anyway
-    // An audit or a dump: it reads the tables, and holds them until it ends.
+    // An audit or a dump: it reads the tables, and locks them until it ends.
     const reader = await client();
     await reader.query("BEGIN");
     await reader.query("SELECT count(*) FROM request");
@@ -85,7 +85,7 @@ test.concurrent("a newer program migrates under traffic, behind somebody's long 
   });
 }, 120_000);
 
-test.concurrent("on the newer schema a gateway ends what another one left, and one that starts again is refused", async () => {
+test.concurrent("on the newer schema a gateway ends what another one left, and one that restarts is refused", async () => {
   await onTwoGateways(async ({ replicas, client }) => {
     await migrateThen(await client(), async () => {}, WITH_NEWER);
     const behaviour = { tokens_per_second: 30, completion_tokens: 200 };
@@ -94,7 +94,7 @@ test.concurrent("on the newer schema a gateway ends what another one left, and o
     const headers = { "idempotency-key": "across-schemas" };
     const doomed = replicas.at(1).listen(secret, ask({ stream: true }), headers);
     await untilParts([doomed], 20);
-    await Bun.sleep(1_500); // now and then it is noted how far a stream has come
+    await Bun.sleep(1_500); // a stream's progress is recorded from time to time
     await replicas.at(1).kill();
     await doomed.ended;
     const refused: unknown = await replicas

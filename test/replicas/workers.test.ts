@@ -65,7 +65,7 @@ test("three workers on one port: all serve, one that dies is replaced, SIGTERM e
       );
       return Number(rows[0]?.epochs);
     };
-    await reads(serving, 3); // a lease comes before the ear on the port
+    await reads(serving, 3); // a lease comes before listening on the port
 
     const browser = new Browser(new URL(baseUrl).origin);
     const account = { name: "Ada", email: "ada@example.com", password: PASSWORD };
@@ -95,7 +95,7 @@ test("three workers on one port: all serve, one that dies is replaced, SIGTERM e
   }
 }, 120_000);
 
-test("where the first of them dies another one has the directory: the command line finds it, and no key is left behind", async () => {
+test("if the first of them dies another one takes the directory: the command line finds it, and no key is left behind", async () => {
   const { serve, admin, folder, workers, end } = await started(2);
   const found = (): { id: string; url: string; token: string } =>
     JSON.parse(readFileSync(join(folder, "data/operator.json"), "utf8"));
@@ -149,7 +149,7 @@ test("workers whose parent was killed end by themselves, and what they answer is
   }
 }, 120_000);
 
-test("the embedded store is one process's: more workers are refused", async () => {
+test("the embedded store belongs to one process: more workers are refused", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-workers-"));
   const { DATABASE_URL: _, ...env } = process.env;
   const refused = Bun.spawn([PROGRAM, "serve", "--workers", "2"], {

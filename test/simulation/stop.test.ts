@@ -1,5 +1,6 @@
-// Starts and stops at the worst moment, both found by torture: SIGTERM while nobody listened to it though the port was
-// open (seed 3), and a start that failed at its last step and left a gateway without a store behind (seed 2026).
+// Starts and stops at the worst moment, both found by torture: SIGTERM before its handler is installed though the
+// port was open (seed 3), and a start that failed at its last step and left a gateway without a store behind (seed
+// 2026).
 import { afterAll, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +22,7 @@ test("a gateway that is told to stop as soon as its port answers drains and exit
 
 test("a start that fails after its port has opened closes it again and exits 1", async () => {
   const dataDir = join(directory, "unwritable");
-  mkdirSync(join(dataDir, "operator.json"), { recursive: true }); // a folder where a file belongs
+  mkdirSync(join(dataDir, "operator.json"), { recursive: true }); // a folder in place of a file
   chmodSync(dataDir, 0o700);
   const gateway = serve(freePort(), dataDir);
   expect(await gateway.exited).toBe(1);

@@ -1,6 +1,6 @@
-// The torture run on PostgreSQL in `npm test`: three gateways, and a synchronous standby that takes over. The plan of this
-// seed kills and restarts the database twice, freezes it once, cuts single connections to it, and has a gateway stand
-// still until it is evicted.
+// The torture run on PostgreSQL in `npm test`: three gateways, and a synchronous standby that takes over. The plan of
+// this seed kills and restarts the database twice, freezes it once, cuts single connections to it, and pauses a
+// gateway until it is evicted.
 import { expect, test } from "bun:test";
 import { printTable } from "../../torture/report.ts";
 import { countViolations, torture } from "../../torture/torture.ts";

@@ -1,5 +1,5 @@
-// The torture harness in `npm test`: a fixed seed; half a minute in all. Random seeds need longer: `npm run torture`. That it
-// finds what is broken: `test/faults/mutants.test.ts`.
+// The torture harness in `npm test`: a fixed seed; half a minute in all. Random seeds need longer: `npm run torture`.
+// `test/faults/mutants.test.ts` shows that it finds bugs.
 import { expect, test } from "bun:test";
 import { plain } from "../../torture/found.ts";
 import { makePlan } from "../../torture/make-plan.ts";
@@ -20,7 +20,7 @@ test(
   LIMIT_MS,
 );
 
-test("one seed is one plan, whatever it meets", () => {
+test("one seed gives one plan, whatever happens", () => {
   const plan = (seed: number): string => JSON.stringify(makePlan({ seed, ms: 5_000, gateways: 1 }), plain);
   expect(plan(FIXED_SEED)).toBe(plan(FIXED_SEED));
   expect(plan(FIXED_SEED)).not.toBe(plan(FIXED_SEED + 1));

@@ -1,5 +1,5 @@
-// Specification 4, 5, 7 and 9 at the edges of HTTP: HEAD and OPTIONS, origins, types with parameters, slashes at the end, bodies
-// of nothing, and that every answer whatsoever carries one request id.
+// Specification 4, 5, 7 and 9 at the edges of HTTP: HEAD and OPTIONS, origins, media types with parameters, trailing
+// slashes, empty bodies, and that every answer has exactly one request id.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, STORES, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -64,7 +64,7 @@ describe.each(STORES)("on %s", (store) => {
   });
 
   test.each(POSTS)(
-    "a page of an allowed origin reads every refusal of %s, another one none",
+    "a page of an allowed origin can read every refusal of %s, another one none",
     async (path) => {
       const asked = {
         "access-control-request-method": "POST",
@@ -97,7 +97,7 @@ describe.each(STORES)("on %s", (store) => {
     },
   );
 
-  test("a slash at the end, and doubled ones, are the same place, for every method", async () => {
+  test("a trailing slash, and doubled ones, are the same path, for every method", async () => {
     for (const path of GETS) {
       const [plain, slash] = [await call("GET", path), await call("GET", `${path}/`)];
       expect([path, slash.status, await slash.text()]).toEqual([path, plain.status, await plain.text()]);
@@ -148,7 +148,7 @@ describe.each(STORES)("on %s", (store) => {
     }
   });
 
-  test("the bearer scheme is written in any case; anything else than one token is no key", async () => {
+  test("the bearer scheme is case-insensitive; anything but a single token is no key", async () => {
     for (const scheme of ["bearer", "BEARER", "BeArEr"])
       expect(
         (await call("GET", "/v1/key", { headers: { authorization: `${scheme} ${customer.secret}` } })).status,

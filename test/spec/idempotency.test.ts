@@ -1,5 +1,5 @@
-// Specification 4 and 8, idempotency rules 1 to 3, in combinations that no client means: the same key on another surface, another
-// mode, another path of the same place, keys of odd letters, generated keys that come back.
+// Specification 4 and 8, idempotency rules 1 to 3, in unusual combinations: the same key on another surface, in
+// another mode, on another spelling of the path, keys of odd characters, generated keys that are sent back.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { gatewayOf } from "../support/events.ts";
@@ -58,7 +58,7 @@ describe.each(STORES)("on %s", (store) => {
     ["/v1/completions", { model: MODEL, prompt: "Say hello", max_tokens: 100 }],
   ];
   test.each(SURFACES)(
-    "a key that was used at %s is another request's at every other surface",
+    "a key that was used at %s belongs to another request at every other surface",
     async (path, body) => {
       const headers = { "idempotency-key": crypto.randomUUID() };
       const first = await post(path, body, headers);
@@ -100,7 +100,7 @@ describe.each(STORES)("on %s", (store) => {
     }
   });
 
-  test("the same request by another path of the same place, another spelling of its type, another order, is the same", async () => {
+  test("the same request by another spelling of the path, of its media type, or in another order, is the same", async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const { model, messages, ...rest } = hello();
     const first = await post("/v1/chat/completions", { model, messages, ...rest }, headers);
@@ -160,7 +160,7 @@ describe.each(STORES)("on %s", (store) => {
     }
   });
 
-  test("a generated key is of one request: each call has another, and sent back it is a new caller's key", async () => {
+  test("a generated key belongs to one request: each call has another, and sent back it is a new caller's key", async () => {
     const [one, two] = [
       await post("/v1/chat/completions", hello()),
       await post("/v1/chat/completions", hello()),
@@ -192,7 +192,7 @@ describe.each(STORES)("on %s", (store) => {
     expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, null]);
   });
 
-  test("two keys in two headers are none", async () => {
+  test("two keys in two headers are refused", async () => {
     const body = JSON.stringify(hello());
     const reply = await exchange(
       gateway.url,

@@ -1,5 +1,6 @@
-// Specification 2.3, 3, 5.4 to 5.7, of keys: at every surface alike, whole or streamed; a revoked key is restored by no door; a limit
-// that is lowered, reached, raised or lifted holds on the very next request, whatever credits the organization has.
+// Specification 2.3, 3, 5.4 to 5.7, of keys: the same on every surface, whole or streamed; nothing restores a revoked
+// key; a limit that is lowered, reached, raised or removed applies to the very next request, whatever credits the
+// organization has.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, STORES, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -62,7 +63,7 @@ describe.each(STORES)("on %s", (store) => {
     (await gateway.rowsOf("request")).length,
   ];
 
-  test("a key at its limit is refused at every surface, and asks its free endpoints on; each way out opens all at once", async () => {
+  test("a key at its limit is refused on every surface, while its free endpoints work; each remedy opens all at once", async () => {
     const customer = await gateway.customer({ usd: "100" });
     expect(await everywhere(customer)).toEqual([SERVED]);
     const limit = (usd: string | null) => gateway.admin("POST", `/keys/${customer.keyId}/limit`, { usd });
@@ -81,7 +82,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(await everywhere(customer)).toEqual([SERVED]);
   });
 
-  test("a limit and credits that are both gone tell of the key first, and one that is open tells of credits", async () => {
+  test("if limit and credits are both used up, the key is named first; with an open limit, the credits", async () => {
     const poor = await gateway.customer({ usd: "0.000000001", limitUsd: "0" });
     expect((await post(poor, ...SURFACES[0]!)).code).toBe("key_spend_limit_reached");
     await gateway.admin("POST", `/keys/${poor.keyId}/limit`, { usd: "5" });
@@ -119,7 +120,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(listed).toMatchObject({ status: "revoked", month_spend_usd: "0.000100000" }); // past usage stays
   });
 
-  test("a key of another organization spends its own credits alone, and is told nothing of others", async () => {
+  test("a key of another organization spends only its own credits, and learns nothing of others", async () => {
     const [one, other] = [await gateway.customer({ usd: "1" }), await gateway.customer({ usd: "1" })];
     const before = await gateway.balance(other);
     const reply = await gateway.chat<{ gateway: { request_id: string } }>(one, hello(MODEL));

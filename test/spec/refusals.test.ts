@@ -1,6 +1,6 @@
-// Specification 1, 2.1, 5 and 7: whatever is rejected is rejected before anything is held and before any provider is asked, in the
-// same way for a stream and for a whole answer; the request id is the same in the header, the error and the gateway object; the
-// idempotency key of a refusal is free.
+// Specification 1, 2.1, 5 and 7: a rejection happens before anything is held and before any provider is called, in
+// the same way for a stream and for a whole answer; the request id is the same in the header, the error and the
+// gateway object; the idempotency key of a refusal is free.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, STORES, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -13,7 +13,7 @@ const UNHEALTHY = { ...PLAIN, model: "unhealthy-1", upstream_model: "sim-unhealt
 interface Case {
   says: string;
   body?: object;
-  /** The usual one, else. */
+  /** Default: the usual customer. */
   who?: () => Promise<Customer>;
   is: [status: number, code: string];
   param?: string | null;
@@ -197,7 +197,7 @@ describe.each(STORES)("on %s", (store) => {
       });
     });
 
-  test("a revoked key outranks everything, and is told nothing of what it asked for", async () => {
+  test("a revoked key outranks everything, and learns nothing of what it asked for", async () => {
     const fired = await gateway.key(customer.organizationId);
     await gateway.admin("POST", `/keys/${fired.keyId}/revoke`);
     const HEADERS: Record<string, string>[] = [
@@ -209,7 +209,7 @@ describe.each(STORES)("on %s", (store) => {
     for (const body of ["", "{", bodyOf(), bodyOf({ model: DISABLED.model, stream: true })])
       for (const headers of HEADERS) {
         const reply = await gateway.chat<ErrorJson>(fired, body, headers);
-        const isMedia = "content-type" in headers; // of what no route takes nothing is read, whoever sends it
+        const isMedia = "content-type" in headers; // nothing is read of what no route accepts, whoever sends it
         expect([reply.status, reply.json.error.code]).toEqual(
           isMedia ? [415, "unsupported_media_type"] : [401, "api_key_revoked"],
         );

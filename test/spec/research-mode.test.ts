@@ -1,5 +1,5 @@
-// Specification 1, 2.2, 2.3, 5.4: what a call in Research Mode says of itself, the same in whole answers, streams, receipts,
-// generations and the views of usage; and that an approval overrides no closed route, whatever closed it.
+// Specification 1, 2.2, 2.3, 5.4: how a Research Mode call is described, the same in whole answers, streams,
+// receipts, generations and the views of usage; and that an approval overrides no closed route, whatever closed it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { entitled } from "../support/entitled.ts";
 import { type ErrorJson, type GatewayJson, gatewayOf } from "../support/events.ts";
@@ -95,7 +95,7 @@ describe.each(STORES)("on %s", (store) => {
     }
   });
 
-  test("no approval opens a disabled, a stale or an unhealthy route; nothing is held, nobody is asked", async () => {
+  test("no approval opens a disabled, a stale or an unhealthy route; nothing is held, no provider is called", async () => {
     await gateway.admin("POST", "/routes/disable", {
       route: `${DISABLED.model}@simulator/local`,
       reason: "x",
@@ -120,7 +120,7 @@ describe.each(STORES)("on %s", (store) => {
     expect([await gateway.balance(customer), gateway.simulator.bill().length]).toEqual(before);
   });
 
-  test("without the entitlement a closed route tells a stranger no more than its state", async () => {
+  test("without the entitlement a caller learns no more of a closed route than its state", async () => {
     const other = await gateway.customer({ scope: "research" });
     const { status, json } = await gateway.chat<ErrorJson>(other, hello(DISABLED.model));
     expect([status, json.error.code]).toEqual([503, "route_disabled"]);

@@ -1,5 +1,6 @@
-// Specification 2.2, 4 and 6, of streams: whatever is asked for together, the last chunks say the same as the whole answer, in one
-// order, once; what they cost is what the ledger booked and the provider billed; and a replay is the same bytes.
+// Specification 2.2, 4 and 6, of streams: whatever options are combined, the last chunks say the same as the whole
+// answer, in one order, once; their cost is what the ledger booked and the provider billed; and a replay is the same
+// bytes.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ChunkJson, Events, GatewayJson } from "../support/events.ts";
 import { gatewayOf, reasoningOf, textOf } from "../support/events.ts";
@@ -46,7 +47,7 @@ describe.each(STORES)("on %s", (store) => {
   const costOf = ({ cost }: GatewayJson): object => cost;
   const isChoice = ({ choices }: ChunkJson): boolean => choices.length > 0;
 
-  /** What holds of every stream, however it was asked for. */
+  /** What holds of every stream, however it was requested. */
   function assertFramed({ chunks, raw, done }: Events, asked: { usage: boolean }): void {
     expect(done).toBe(true);
     expect(raw.endsWith("data: [DONE]\n\n")).toBe(true);
@@ -116,7 +117,7 @@ describe.each(STORES)("on %s", (store) => {
     },
   );
 
-  test("reasoning never comes after content, and no field of it is there without any", async () => {
+  test("reasoning never comes after content, and its field is missing without any", async () => {
     const thinking = await gateway.stream(customer, {
       ...hello("base-preview-v1"),
       reasoning_effort: "high",
@@ -131,7 +132,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(plain.events.raw).not.toContain("reasoning_content");
   });
 
-  test("usage may be asked for in streams only, and a stream of a refused option holds nothing", async () => {
+  test("usage may be requested in streams only, and a stream with a refused option holds nothing", async () => {
     const before = [await gateway.balance(customer), gateway.simulator.bill().length];
     for (const fields of [
       { stream_options: { include_usage: true } },

@@ -1,4 +1,5 @@
-// The audit log gets its columns while older gateways write on: their lines, before and after, stand there without them.
+// The audit log gets new columns while older gateways keep writing: their lines, before and after, have no values
+// there.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import pg from "pg";
@@ -28,7 +29,7 @@ test("on SQLite", () => {
   expect(() => database.run("DELETE FROM audit_log")).toThrow(/append-only/);
 });
 
-test("on PostgreSQL, where older gateways serve on meanwhile", async () => {
+test("on PostgreSQL, where older gateways keep serving meanwhile", async () => {
   const database = await (await testPostgres()).database();
   const connected = async (): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: database.url });

@@ -1,5 +1,5 @@
-// A database that sorts text as a language does, as most servers make them: pages that are put together here have the order of
-// the database all the same.
+// A database that sorts text by a language's rules, as most servers do by default: pages assembled here still have
+// the database's order.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
@@ -72,7 +72,7 @@ test("keys of one millisecond, some revoked and some paused, are each on one pag
   expect(ids).toEqual(all.map(({ id }) => id).toSorted((a, b) => (a < b ? 1 : -1)));
 });
 
-test("the books of such a database are found right", async () => {
+test("the books of such a database are found correct", async () => {
   expect(
     (await gateway.chat(customer, { model: "plain-1", messages: [{ role: "user", content: "Hi" }] })).status,
   ).toBe(200);

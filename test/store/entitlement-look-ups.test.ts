@@ -1,4 +1,4 @@
-// However many entitlements an organization ever asked for, COMMIT 1 and the count of its requests read few rows.
+// However many entitlements an organization ever requested, COMMIT 1 and the count of its requests read few rows.
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Migrations of a PostgreSQL that is in use: each lets go of its tables before the next one begins, and a check on a new
-// column reads no row, and holds.
+// Migrations of a PostgreSQL in use: each releases its tables before the next one begins, and a check on a new column
+// reads no row, and holds.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { type Migration, MIGRATIONS } from "../../src/store/migrations/list.ts";
@@ -7,7 +7,7 @@ import { migrateThen } from "../../src/store/postgres-migrate.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 
 const LONG_MS = 900;
-/** Two of a newer program: the first shuts a table for an instant, the second takes its time. */
+/** Two of a newer program: the first locks a table for an instant, the second takes a while. */
 const NEWER: readonly Migration[] = [
   {
     version: 998,
@@ -38,7 +38,7 @@ async function connected(): Promise<pg.Client> {
   return client;
 }
 
-test("whoever writes requests waits for the migration that touches them, not for the next ones", async () => {
+test("writers of requests wait for the migration that touches them, not for the next ones", async () => {
   const [migrating, writing] = [await connected(), await connected()];
   await migrateThen(migrating, async () => {});
   let done = false;
@@ -62,7 +62,7 @@ test("whoever writes requests waits for the migration that touches them, not for
   expect(rows).toEqual([{ version: "998" }, { version: "999" }]);
 });
 
-test("the check of a new column was made without a look at the rows, and holds for those that are written", async () => {
+test("the check of a new column was made without reading the rows, and applies to new ones", async () => {
   const client = await connected();
   const { rows } = await client.query(
     "SELECT conname AS name, convalidated AS looked FROM pg_constraint WHERE conname = 'request_novelty_check'",

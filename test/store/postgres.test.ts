@@ -1,4 +1,5 @@
-// Opening the PostgreSQL store: by several gateways at once, and everything that must be refused with what to do.
+// Opening the PostgreSQL store: by several gateways concurrently, and everything that must be refused with what to
+// do.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +40,7 @@ describe("PostgreSQL: opening the store", () => {
     return url.href;
   };
 
-  test("five gateways that start at once migrate once, and get numbers of their own", async () => {
+  test("five gateways that start concurrently migrate once, and get distinct numbers", async () => {
     const stores = await Promise.all([1, 2, 3, 4, 5].map(() => openPostgresStore(database.url, folder)));
     const epochs = await Promise.all(stores.map((store) => store.nextEpoch()));
     expect(new Set(epochs).size).toBe(5);
@@ -88,7 +89,7 @@ describe("PostgreSQL: opening the store", () => {
     },
   );
 
-  test("nobody listens there: the message names the place and never the password", async () => {
+  test("nobody listens there: the message names the address and never the password", async () => {
     const said = await refusal("postgres://u:hunter2@127.0.0.1:1/nowhere");
     expect(said).toContain("127.0.0.1:1/nowhere");
     expect(said).toContain("cannot be reached");
@@ -110,7 +111,7 @@ describe("PostgreSQL: opening the store", () => {
     await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
   });
 
-  test("a database without room for all letters is refused with what to do; one that takes bytes as they come is none", async () => {
+  test("a database whose encoding lacks characters is refused with what to do; one that stores bytes as they come is not", async () => {
     const name = `${new URL(database.url).pathname.slice(1)}_other`;
     for (const [encoding, refuses] of [
       ["LATIN1", true],
@@ -171,7 +172,7 @@ describe("PostgreSQL: opening the store", () => {
     await admin.query("UPDATE schema_migration SET checksum = $1", [rows[0]?.checksum]);
   });
 
-  test("what proves something cannot be changed by the gateway's own role", async () => {
+  test("the gateway's own role cannot change evidence", async () => {
     const name = `tollgate_${crypto.randomUUID().slice(0, 8)}`;
     const role = await (await testPostgres()).database();
     const superuser = new pg.Client({ connectionString: role.url });

@@ -1,5 +1,5 @@
-// Pages of one organization among others, over 100,000 requests: every statement of whatever is read of an organization goes
-// by an index, in both databases; none walks through a table. A new read is in it the moment that it is declared.
+// Pages of one organization among others, over 100,000 requests: every statement of every read of an organization
+// uses an index, in both databases; none scans a table. A new read is included as soon as it is declared.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import pg from "pg";
@@ -21,16 +21,16 @@ import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 const ROWS = 100_000;
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const SPAN_MS = 60 * 86_400_000;
-/** Those that have rows here: an empty one is read whole, and rightly. */
+/** Those that have rows here: an empty one is scanned, and rightly. */
 const HEAVY = ["request", "journal", "ledger_entry", "usage_hour", "usage_hour_other"];
 
-/** As good as walked through: all that an organization, or a key of it, ever used. */
+/** As bad as a scan: everything that an organization, or a key of it, ever used. */
 const ALL_HOURS = /^SEARCH (usage_hour) USING PRIMARY KEY \((?!.*hour)/;
 
 interface Opened {
   sql: Sql;
   run(text: string): Promise<unknown>;
-  /** Tables that the statement walks through whole. */
+  /** Tables that the statement scans. */
   walked(text: string, values: readonly unknown[]): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -99,11 +99,12 @@ async function fill(opened: Opened): Promise<void> {
   await opened.run(`${lite ? "" : many} INSERT INTO ledger_entry (org_id, slot, version, txn, kind, debit, credit, amount, available_before, available_after,
       held_before, held_after, requests, at, prev_hash, hash)
     ${lite ? many : ""} SELECT CASE WHEN i % 20 = 0 THEN 'org_a' ELSE 'org_b' END, 0, i, i, 'settle', 'a', 'b', 1, 0, 0, 0, 0, 1, ${at}, ${bytes}, ${bytes} FROM n`);
-  // As they run: nobody analyses a store of SQLite, which would skip from key to key if it knew how few there are.
+  // As in production: nobody runs ANALYZE on an SQLite store, which would skip from key to key if it knew how few
+  // there are.
   if (!lite) await opened.run("ANALYZE");
 }
 
-/** What is asked beside the address alone: what goes by another index. */
+/** Further parameters besides the path: those that use another index. */
 const ALSO: Partial<Record<AppRoute, readonly Record<string, unknown>[]>> = {
   "GET /orgs/{org}/activity": [{ range: "24h" }, { find: "an idempotency key" }, { state: "running" }],
   "GET /orgs/{org}/activity/histogram": [{ range: "30d" }],
@@ -115,13 +116,13 @@ const ALSO: Partial<Record<AppRoute, readonly Record<string, unknown>[]>> = {
     { range: "30d", group_by: "provider" },
   ],
 };
-/** What a read is of no use without. */
+/** Parameters that a read requires. */
 const NEEDED: Partial<Record<AppRoute, Record<string, unknown>>> = {
   "GET /orgs/{org}/keys/{key}": { key: "key_1" },
   "GET /orgs/{org}/keys/{key}/refusals": { key: "key_1", range: "30d" },
   "GET /orgs/{org}/search": { q: `req_${"0".repeat(32)}` },
 };
-/** Read of other rooms, which have no rows of requests; streams, which read what a list reads. */
+/** Reads of other rooms, which have no rows of requests; streams, which read what a list reads. */
 const ELSEWHERE = new Set<AppRoute>([
   "GET /orgs/{org}/activity/tail",
   "GET /orgs/{org}/alerts/channels",
@@ -154,7 +155,7 @@ const BALANCE = {
   spent: 0n,
   paidWorkspace: true,
 };
-/** The rooms of endpoints, over this store; rooms of other tables know nobody. */
+/** The rooms of endpoints, over this store; rooms of other tables are empty. */
 function roomsOn(sql: Sql): Partial<Rooms> {
   const ledger = {
     balance: () => Promise.resolve(BALANCE),
@@ -218,7 +219,7 @@ describe.each([
   afterAll(() => opened.close());
 
   test.each(READS)(
-    "$route walks through no table",
+    "$route scans no table",
     async ({ route, endpoint }) => {
       const asked: { text: string; values: readonly unknown[] }[] = [];
       const rooms = roomsOn({

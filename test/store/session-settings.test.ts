@@ -1,5 +1,5 @@
-// A database whose server, or whose role, writes values in a manner of its own, and does not wait for its commits, as some that are
-// old or shared do: every connection of a gateway says itself how it wants it.
+// A database whose server, or whose role, formats values in its own way and does not wait for its commits, as some
+// old or shared ones do: every connection of a gateway sets what it needs.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { Browser, firstOperator, newMember, PASSWORD } from "../support/browser.ts";
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("a connection that says nothing has that manner", async () => {
+test("a connection without these settings has that format", async () => {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client.query<{ bytes: string; at: string }>(
@@ -60,7 +60,7 @@ test("people sign in, and their sessions end when they should", async () => {
   expect(days).toEqual([7, 7]);
 });
 
-test("a retry gets the very same bytes, and the books are found right", async () => {
+test("a retry gets the same bytes, and the books are found correct", async () => {
   const customer = await gateway.customer();
   const key = { "idempotency-key": "own-manner-1" };
   const first = await gateway.stream(customer, hello(), key);

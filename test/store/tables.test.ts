@@ -1,5 +1,5 @@
-// What readers are told of a row is what both databases keep: each table and column, its type, whether it may be null, and
-// the words that a column may hold.
+// The declared row types match both databases: each table and column, its type, whether it may be null, and the words
+// that a column may hold.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import pg from "pg";
@@ -19,7 +19,7 @@ const KINDS = {
   postgresql: { text: "text", whole: "bigint", bytes: "bytea", flag: "boolean" },
 };
 
-/** `table → column → type`, with a `?` where it may be null. */
+/** `table → column → type`, with a `?` if it may be null. */
 function told(dialect: Dialect): Found {
   const other = dialect === "sqlite" ? "postgresql" : "sqlite";
   const kinds = KINDS[dialect];
@@ -76,7 +76,7 @@ function sqliteSchema(): { found: Found; checks: string[] } {
   };
 }
 
-test("the tables of SQLite are as their readers are told, words that are checked included", () => {
+test("the tables of SQLite are as declared, including checked words", () => {
   const { found, checks } = sqliteSchema();
   expect(told("sqlite")).toEqual(found);
   expect(checks.length).toBeGreaterThan(5);
@@ -89,7 +89,7 @@ test("the tables of SQLite are as their readers are told, words that are checked
   }
 });
 
-test("the tables of PostgreSQL are as their readers are told", async () => {
+test("the tables of PostgreSQL are as declared", async () => {
   const database = await (await testPostgres()).database();
   const { url } = database;
   const store = await openPostgresStore(url, mkdtempSync(join(tmpdir(), "tables-")));

@@ -1,11 +1,11 @@
-// Time that has passed for those who are signed in, where a gateway has no clock of the test: their beginning is moved instead.
+// Makes sessions older, for a gateway that does not use the test's clock: it moves their start instead.
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PEOPLE_FILE } from "../../src/domain/data-files.ts";
 import type { TestGateway } from "./gateway.ts";
 
-/** All sessions of this gateway began that long ago. */
+/** Moves the start of all sessions of this gateway that far into the past. */
 export async function ageSessions(
   gateway: Pick<TestGateway, "dataDir" | "tamper">,
   ms: number,

@@ -2,7 +2,7 @@
 import type { RuleTerms } from "../../src/alerts/rule-book.ts";
 import { nanoUsd } from "../../src/domain/money.ts";
 
-/** Tells when the balance is below so many dollars. */
+/** A rule for a balance below so many dollars. */
 export const below = (dollars: number, enabled = true): RuleTerms => ({
   kind: "balance_below",
   amount: nanoUsd(BigInt(dollars) * 1_000_000_000n),

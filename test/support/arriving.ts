@@ -1,14 +1,14 @@
-// Answers as they arrive, on a socket of our own: a library gives up what it has read and not yet handed out when the
-// connection breaks, and the client of a killed gateway would seem to have got less than it was sent.
+// Reads answers as they arrive, on a raw socket: when the connection breaks, a library discards what it has read and
+// not yet handed out, so the client of a killed gateway would seem to have got less than it was sent.
 import { connect } from "node:net";
 
-/** What came back, as far as it came: a killed gateway cuts its answers. */
+/** What came back, as far as it came: a killed gateway cuts its answers off. */
 export interface Received {
   status: number | null;
   headers: Headers;
   text: string;
   whole: boolean;
-  /** Why it is not. */
+  /** The reason why it is incomplete. */
   error: string | null;
 }
 
@@ -61,7 +61,7 @@ export function post(
   return { sofar, ended };
 }
 
-/** Of an answer that a library reads. */
+/** The same for an answer that a library reads. */
 export async function received(answer: Promise<Response>): Promise<Received> {
   const all = nothing();
   try {
@@ -71,18 +71,18 @@ export async function received(answer: Promise<Response>): Promise<Received> {
     all.text = await response.text();
     all.whole = true;
   } catch (error) {
-    all.error = String(error); // the gateway died, or the connection did
+    all.error = String(error); // the gateway or the connection died
   }
   return all;
 }
 
 const HEAD_END = "\r\n\r\n";
 
-/** One answer of HTTP/1.1: in chunks, of a told length, or until the connection ends. */
+/** Parses one HTTP/1.1 answer: chunked, with content-length, or until the connection closes. */
 class Reading {
   private unread = Buffer.alloc(0);
   private readonly decoder = new TextDecoder();
-  /** Bytes of the body, or of the chunk, that are still to come; null before they are known. */
+  /** Remaining bytes of the body, or of the chunk; null before they are known. */
   private left: number | null = null;
   private isChunked = false;
 
@@ -118,7 +118,7 @@ class Reading {
     return true;
   }
 
-  /** One step of a body in chunks; false when more bytes are needed, or none will come. */
+  /** Parses one step of a chunked body; false if more bytes are needed, or none will come. */
   private chunk(): boolean {
     if (this.left === null) {
       const end = this.unread.indexOf("\r\n");

@@ -6,7 +6,7 @@ import { ask, numberOf, orNull, textOf } from "../../src/store/sql.ts";
 export interface AuditLogRecord {
   at: number;
   actor: string;
-  /** Of the call; null where none is behind it. */
+  /** The caller's address; null if no call caused it. */
   address: string | null;
   requestId: string | null;
   action: string;

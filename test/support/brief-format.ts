@@ -1,5 +1,6 @@
-// A second surface, for tests only: what it takes to add one, and the proof that nothing else has to change. It shares no
-// word with chat completions: other fields, another header for the key, another body, named events, another error.
+// A second surface, for tests only: it shows what adding one takes, and proves that nothing else has to change. It
+// has nothing in common with chat completions: other fields, another header for the key, another body, named events,
+// another error.
 import { isJsonObject, readBoolean, readInteger, readString, refuse } from "../../src/domain/read-value.ts";
 import { type ChatRequest, emptyRequest } from "../../src/domain/chat-request.ts";
 import { Refusal } from "../../src/domain/refusals.ts";
@@ -58,7 +59,7 @@ const figuresOf = ({ usage, gateway }: AnswerFigures): string =>
 const event = (number: number | null, name: string, data: string): string =>
   `${number === null ? "" : `id: ${number}\n`}event: ${name}\ndata: ${data}\n\n`;
 
-/** Every event has a name and, in its data, a place that counts from 0, keyed or not. */
+/** Every event has a name and, in its data, an index from 0, with or without an idempotency key. */
 class BriefEvents implements StreamPrinter {
   private at = 0;
 

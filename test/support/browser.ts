@@ -1,4 +1,4 @@
-// A person at the dashboard, without its pages: keeps cookies, says where it comes from, sends JSON.
+// A person at the dashboard, without its pages: keeps cookies, sends an Origin header, sends JSON.
 import type { AppAnswer, AppRoute } from "../../src/api/client.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import type { TestGateway } from "./gateway.ts";
@@ -25,7 +25,7 @@ export class Browser {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   }
 
-  /** A browser with the same cookies, from then on apart. */
+  /** A browser with the same cookies, independent from then on. */
   copy(): Browser {
     return this.at(this.url);
   }
@@ -63,7 +63,7 @@ export class Browser {
     return { status: response.status, headers: response.headers, text, json: json as T };
   }
 
-  /** A route of the contract; `path` is below `/app/v1`. Fails the test when it is refused. */
+  /** Calls a route of the contract; `path` is below `/app/v1`. Fails the test if it is refused. */
   async app<R extends AppRoute>(
     route: R,
     params: Record<string, string> = {},
@@ -97,7 +97,7 @@ export class Browser {
   }
 }
 
-/** Uses the link of the start banner: the first account, an operator. */
+/** Uses the link of the start banner: makes the first account, an operator. */
 export async function firstOperator(gateway: TestGateway, email = "root@example.com"): Promise<Browser> {
   const browser = new Browser(gateway.url);
   const token = tokenOf(gateway.signInLink);
@@ -105,7 +105,7 @@ export async function firstOperator(gateway: TestGateway, email = "root@example.
   return browser;
 }
 
-/** Signs in once more, as who has been signed in for too long has to. */
+/** Signs in again, as somebody has to whose session is too old for an action. */
 export async function signInAgain(browser: Browser, email = "root@example.com"): Promise<void> {
   const { status, text } = await browser.send("POST", "/auth/sign-in/email", { email, password: PASSWORD });
   if (status !== 200) throw new Error(`signing in again: ${status} ${text}`);
@@ -136,7 +136,7 @@ export async function newMember(
   return browser;
 }
 
-/** An operator becomes a member, too, by an invitation of their own. */
+/** Makes an operator a member, too, by an invitation they accept themselves. */
 export async function operatorJoins(
   operator: Browser,
   { org, ...at }: { org: string; role: Role; email?: string },

@@ -1,4 +1,4 @@
-// A certificate for 127.0.0.1 that nobody trusts, of the tests alone; and what makes this process trust it for a while.
+// A self-signed certificate for 127.0.0.1, for tests only, and a way to make this process accept it for a while.
 export const CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgvT3jXKq3pamPIXV/
@@ -20,7 +20,7 @@ ccyyXtJlTEXMEEcSh3clEPhqvEote2gJAEzdIYNtbA==
 
 const SETTING = "NODE_TLS_REJECT_UNAUTHORIZED";
 
-/** Any certificate is taken until `restore` is called. */
+/** Accepts any certificate until `restore` is called. */
 export function trustAnyone(): { restore(): void } {
   const before = process.env[SETTING];
   process.env[SETTING] = "0";

@@ -1,4 +1,4 @@
-// A Helm chart as Helm reads it: its values under those that somebody gives, its schema, its templates.
+// A Helm chart, processed as Helm does: the given values over its defaults, its schema, its templates.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -15,7 +15,7 @@ export interface Rendered {
   data: Record<string, string>;
 }
 
-/** What no template may go on with: Helm's `fail` and `required`. */
+/** Thrown where a template must not go on: Helm's `fail` and `required`. */
 export class ChartRefusal extends Error {}
 
 export class Chart {
@@ -34,12 +34,12 @@ export class Chart {
     for (const path of this.paths) this.templates.add(path, text(path));
   }
 
-  /** As they are, all together. */
+  /** The concatenated templates, unrendered. */
   get source(): string {
     return this.paths.map((path) => readFileSync(join(this.folder, path), "utf8")).join("\n");
   }
 
-  /** Throws `ChartRefusal` for values that cannot be. */
+  /** Throws `ChartRefusal` for contradictory values. */
   render(given: Values): Rendered[] {
     const dot = {
       Values: merged(this.values, given),
@@ -62,7 +62,7 @@ export class Chart {
 const isMap = (value: Value): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What is given stands above what is there; a list takes the place of one. */
+/** Merges the given values over the defaults; a list replaces a list. */
 export function merged(there: Values, given: Values): Values {
   const both: Values = { ...there };
   for (const [name, value] of Object.entries(given)) {
@@ -76,7 +76,7 @@ const refuse = (message: string): never => {
   throw new ChartRefusal(message);
 };
 
-/** Those of Go, Sprig and Helm that the chart uses. */
+/** The functions of Go, Sprig and Helm that the chart uses. */
 const FUNCTIONS: Record<string, TemplateFunction> = {
   add: (...numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0),
   and: (...values: Value[]) => values.find((value) => !isTrue(value)) ?? values.at(-1),

@@ -1,12 +1,12 @@
-// A clock that a test can move: wall time runs on from where it was put; monotonic time is real.
+// A clock that tests can move: wall time runs on from where it was set; monotonic time is real.
 import type { Clock } from "../../src/lib/clock.ts";
 
 export interface TestClock extends Clock {
-  /** Moves the wall clock alone, as somebody does who sets it. */
+  /** Moves only the wall clock, like a person who sets it. */
   advance(ms: number): void;
-  /** Lets so much time go by, on both clocks. */
+  /** Lets that much time pass, on both clocks. */
   pass(ms: number): void;
-  /** Puts the wall clock to an instant. */
+  /** Sets the wall clock to an instant. */
   set(iso: string): void;
 }
 
@@ -29,7 +29,7 @@ export function testClock(): TestClock {
   };
 }
 
-/** Its wall time stands still until it is moved: whatever happens, happens in the same millisecond. */
+/** Its wall time stands still until it is moved: everything happens in the same millisecond. */
 export function stoppedClock(): TestClock {
   let nowMs = Date.now();
   let passedMs = 0;

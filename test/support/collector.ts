@@ -1,4 +1,5 @@
-// An OpenTelemetry collector in this process: takes OTLP over HTTP in JSON and keeps it as it came. It can be away, slow or rude.
+// An OpenTelemetry collector in this process: accepts OTLP over HTTP in JSON and keeps it as it came. It can be down,
+// slow or answer with errors.
 import type { Config } from "../../src/config/config.ts";
 import { waitFor } from "./wait.ts";
 
@@ -52,7 +53,7 @@ export class Collector {
     return `http://127.0.0.1:${this.server.port}`;
   }
 
-  /** The configuration of a gateway whose spans come here, all of them and soon. */
+  /** The configuration of a gateway that sends all spans here, without delay. */
   tracing(otherwise: Partial<Tracing> = {}): Tracing {
     return {
       url: `${this.url}/v1/traces`,
@@ -65,7 +66,7 @@ export class Collector {
     };
   }
 
-  /** The spans of one trace, once there are so many. */
+  /** The spans of one trace, once there are that many. */
   async trace(traceId: string, count: number): Promise<CollectedSpan[]> {
     const found = (): CollectedSpan[] => this.spans.filter((span) => span.traceId === traceId);
     await waitFor(() => Promise.resolve(found().length >= count), `${count} spans of ${traceId}`);

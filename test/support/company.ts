@@ -1,4 +1,5 @@
-// A company's sign-in service, as far as OpenID Connect needs it: discovery, keys, and a token for whoever it is told is there.
+// A company's sign-in service, as far as OpenID Connect needs it: discovery, keys, and a token for the person set by
+// the test.
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 
 interface Employee {
@@ -12,15 +13,15 @@ export interface Company {
   discoveryUrl: string;
   /** Who signs in next; null declines. */
   person: Employee | null;
-  /** What its userinfo endpoint says of them: the token then says only who it is. Null: the token says it all. */
+  /** What its userinfo endpoint returns: the token then has only the subject. Null: the token has everything. */
   userInfo: Employee | null;
-  /** Whether its tokens say until when they hold. */
+  /** True if its tokens have an expiry. */
   tokensEnd: boolean;
-  /** What becomes of whoever asks it. */
+  /** How it treats requests. */
   state: "up" | "down" | "hanging";
-  /** Takes the gateway's redirection, as a browser would, and returns the way back. */
+  /** Follows the gateway's redirect, as a browser would, and returns the address to go back to. */
   approve(authorizationUrl: string): string;
-  /** What it says of whoever is there, signed, for a sign-in that named this nonce. */
+  /** Its signed statement about the current person, for a sign-in with this nonce. */
   idToken(nonce: string): Promise<string>;
   stop(): Promise<void>;
 }

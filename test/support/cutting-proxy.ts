@@ -1,10 +1,10 @@
-// A TCP proxy in front of PostgreSQL that loses connections at chosen moments: what a network does between a statement
-// and its answer.
+// A TCP proxy in front of PostgreSQL that breaks connections at chosen moments, as a network may do between a
+// statement and its answer.
 import { createServer, type Server, type Socket, connect } from "node:net";
 
 /**
- * `before`: the bytes that hold the word never arrive; `after`: they arrive, their answer never comes back; `silent`: they
- * never arrive, and the connection stays open.
+ * `before`: the bytes that contain the word never arrive; `after`: they arrive, but their answer never comes back;
+ * `silent`: they never arrive, and the connection stays open.
  */
 type Cut = {
   word: string;
@@ -12,7 +12,7 @@ type Cut = {
 };
 
 export class CuttingProxy {
-  /** Connections that were cut. */
+  /** The number of connections that were cut. */
   cuts = 0;
   private next: Cut | null = null;
   private open = true;
@@ -46,7 +46,7 @@ export class CuttingProxy {
     this.next = { word, when };
   }
 
-  /** Cuts none any more that has not been cut yet. */
+  /** Cancels pending cuts. */
   spare(): void {
     this.next = null;
   }
@@ -61,7 +61,7 @@ export class CuttingProxy {
     this.open = true;
   }
 
-  /** From now on another server answers, as after a failover. */
+  /** Switches to another server, as after a failover. */
   moveTo(databaseUrl: string): void {
     const { hostname, port } = new URL(databaseUrl);
     this.target = { host: hostname, port: Number(port || 5432) };

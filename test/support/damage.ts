@@ -1,5 +1,5 @@
-// Damage behind the gateway's back, as a bit that flips on a disk: no trigger, check or reference is asked. One column of one
-// row at a time, and back again.
+// Damages data behind the gateway's back, like a flipped bit on a disk: no trigger, check or reference applies.
+// Damages one column of one row at a time, and restores it.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import pg from "pg";
@@ -11,15 +11,15 @@ type Row = Record<string, Value>;
 
 export interface Disk {
   rows(place: Place, statement: string, ...values: Value[]): Promise<Row[]>;
-  /** Columns of a table, those of its primary key first. */
+  /** The columns of a table, those of its primary key first. */
   columns(place: Place, table: string): Promise<{ name: string; isKey: boolean }[]>;
   tables(place: Place): Promise<string[]>;
-  /** How a statement names a table. */
+  /** The table's name in a statement. */
   named(place: Place, table: string): string;
   close(): Promise<void>;
 }
 
-/** Of a gateway's stores: its data directory, or its database. */
+/** Opens a gateway's stores: its data directory, or its database. */
 export async function openDisk({
   dataDir,
   databaseUrl,
@@ -106,10 +106,10 @@ async function postgresDisk(url: string): Promise<Disk> {
 
 const keysFirst = (a: { isKey: boolean }, b: { isKey: boolean }): number => Number(b.isKey) - Number(a.isKey);
 
-/** The largest number that both databases hold: no time, and nothing that may be added to. */
+/** The largest number that both databases hold: not a valid time, and adding to it overflows. */
 const BRIM = 2n ** 63n - 1n;
 
-/** What a damaged column may hold, the worst first: a store refuses some of it by the column's type. */
+/** Damaged values for a column, the worst first; a store refuses those that its column type excludes. */
 function damagedValues(value: Value, isMoney: boolean): Value[] {
   if (value instanceof Uint8Array) {
     const flipped = Uint8Array.from(value);
@@ -117,7 +117,7 @@ function damagedValues(value: Value, isMoney: boolean): Value[] {
     flipped[middle] = (flipped[middle] ?? 0) ^ 1;
     return [flipped];
   }
-  if (value instanceof Date) return ["294276-12-31T00:00:00Z"]; // PostgreSQL knows it, JavaScript does not
+  if (value instanceof Date) return ["294276-12-31T00:00:00Z"]; // valid in PostgreSQL, not in JavaScript
   if (typeof value === "boolean") return [!value];
   if (typeof value === "string" && !/^-?\d+$/.test(value)) return [`{"damaged\u0001${value.slice(3)}`];
   if (value === null) return [BRIM, '{"damaged'];
@@ -129,14 +129,14 @@ export interface Damage {
   place: Place;
   table: string;
   column: string;
-  /** Names the row: the first one that it holds for. */
+  /** A condition that identifies the row: the first one that matches. */
   where: string;
   isMoney: boolean;
-  /** Its place among the columns of its table. */
+  /** Index of the column in its table. */
   nth: number;
 }
 
-/** Damages the column of the row. Null where the store takes no such value; else how to mend it. */
+/** Damages the column of the row. Returns how to restore it, or null if the store accepts no damaged value. */
 export async function damage(
   disk: Disk,
   { place, table, column, where, isMoney }: Damage,
@@ -161,7 +161,7 @@ export async function damage(
       await set(value, old);
       return async () => void (await set(old, value));
     } catch {
-      // Refused by its type, its uniqueness or a check: the next one.
+      // Refused by its type, uniqueness or a check: try the next one.
     }
   return null;
 }

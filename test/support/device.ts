@@ -1,4 +1,4 @@
-// A terminal that logs in, as its calls over HTTP.
+// A terminal that logs in, by its HTTP calls.
 import type { DeviceCodeJson, DeviceTokenJson } from "../../src/api/shapes/devices.ts";
 
 export interface Polled {
@@ -19,7 +19,7 @@ export async function postJson(
   return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
 }
 
-/** Asks for codes. Fails the test when it is refused. */
+/** Requests codes. Fails the test if they are refused. */
 export async function askForCodes(url: string, host = "laptop"): Promise<DeviceCodeJson> {
   const { status, text } = await postJson(`${url}/device/code`, {
     client_id: "tollgate-cli",

@@ -1,4 +1,4 @@
-// What the API declares, as tests go over it: each endpoint at each of its doors.
+// The declared API, for tests that iterate over it: each endpoint under each of its prefixes.
 import { z } from "zod";
 import { ENDPOINTS } from "../../src/api/endpoints.ts";
 import type { AppRoute } from "../../src/api/client.ts";
@@ -8,7 +8,7 @@ import { pathFields, pathOf, type Target } from "../../src/api/target.ts";
 interface Told {
   may: Who;
   query: z.ZodObject;
-  /** Null where nothing is sent. */
+  /** Null if it takes no body. */
   body: z.ZodObject | null;
   output: z.ZodType;
   answer: string;

@@ -1,9 +1,9 @@
-// An entitlement in force, as two persons bring one about: the installation's key asks, somebody else approves.
+// Creates an active entitlement with two persons: the installation's key requests it, somebody else approves it.
 import { byItself } from "../../src/domain/actor.ts";
 import type { TestGateway } from "./gateway.ts";
 import { approveEntitlement } from "../../src/registry/entitlements.ts";
 
-/** Its id. */
+/** Returns its id. */
 export async function entitled(
   gateway: Pick<TestGateway, "admin" | "ledger">,
   { org, model, untilMs }: { org: string; model: string; untilMs: number },

@@ -1,4 +1,4 @@
-// A reader of event streams for tests, strict about framing: what is no `data`, `id` or comment line fails.
+// A reader of event streams for tests, strict about framing: fails on any line other than `data`, `id` or a comment.
 
 import type { CostLine } from "../../src/pricing/cost-lines.ts";
 
@@ -82,7 +82,7 @@ export function readEvents(raw: string): Events {
   return events;
 }
 
-/** The text of a choice, put together. */
+/** The concatenated text of a choice. */
 export const textOf = ({ chunks }: Events, choice = 0): string =>
   chunks
     .flatMap(({ choices }) =>

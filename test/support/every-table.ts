@@ -1,19 +1,20 @@
-// A row in each table that a gateway does not fill by the calls of one test: of one organization and one person.
+// Inserts a row into each table that the calls of one test do not fill: for one organization and one person.
 import type { Disk } from "./damage.ts";
 
-/** `running`: a request that has not ended, which the quarantine names. */
+/** `running`: an unfinished request, which the quarantine names. */
 export async function fillEveryTable(
   disk: Disk,
   { org, person, running, no }: { org: string; person: string; running: string; no: "0" | "FALSE" },
 ): Promise<void> {
   const made = [
-    // Off: the watch, which comes round every 15 seconds, would clear what fires for a subject that is not there.
+    // Disabled: otherwise the watch, which runs every 15 seconds, would delete alerts for a subject that does not
+    // exist.
     `INSERT INTO alert_rule (rule_id, org_id, kind, percent, channels, enabled, created_at, last_fired_at)
      VALUES ('alr_1', '${org}', 'key_limit', 50, '["chn_1"]', 0, 1, 1)`,
     `INSERT INTO alert_channel (channel_id, org_id, kind, name, target, secret, created_at)
      VALUES ('chn_1', '${org}', 'webhook', 'Pager', 'https://example.com/', 'AAAA', 1)`,
     `INSERT INTO alert_state (rule_id, subject, crossing_id, since) VALUES ('alr_1', 'x', 'crs_1', 1)`,
-    // Of now: an old one is swept away.
+    // With the current time: an old one would be swept away.
     `INSERT INTO alert_delivery (delivery_id, org_id, rule_id, channel_id, kind, text, payload, state, tries, status, created_at)
      VALUES ('msg_1', '${org}', 'alr_1', 'chn_1', 'key_limit', 'words', '{}', 'delivered', 1, 200, ${Date.now()})`,
     `INSERT INTO alert_attempt (delivery_id, n, at, duration_ms, status) VALUES ('msg_1', 1, 1, 1, 200)`,
@@ -36,7 +37,7 @@ export async function fillEveryTable(
     `INSERT INTO entitlement_note (entitlement_id, purpose, wanted_until, note)
      SELECT id, 'words', 1, 'words' FROM entitlement`,
     `INSERT INTO quarantine (org_id, request_id, reason, since) VALUES ('${org}', '${running}', 'damaged', 1)`,
-    // No stop: that one's calls go on.
+    // Already resumed: the organization's calls are not stopped.
     `INSERT INTO stopped_organization (org_id, violations, base, resumed_at, resumed_by, resumed_reason)
      VALUES ('${org}', '[]', '{}', 1, 'usr_1', 'words')`,
   ];

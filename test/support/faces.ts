@@ -1,4 +1,4 @@
-// Providers of other shapes at the faces of a test gateway's own simulator, as an operator would configure them.
+// Providers of other shapes, served by a test gateway's own simulator and configured as an operator would.
 import type { Config } from "../../src/config/config.ts";
 import { PROVIDER_KINDS } from "../../src/providers/kinds.ts";
 
@@ -25,7 +25,7 @@ export function addFace(
   providers.push({ ...simulator, name, kind: found, baseUrl, own: { ...own } });
 }
 
-/** `claude`, `gemini` and `aws`, beside the simulator itself. */
+/** `claude`, `gemini` and `aws`, besides the simulator itself. */
 export function addFaces(config: Config): void {
   for (const [name, face] of Object.entries(FACES)) addFace(config, name, face);
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 
-/** Writes a file of zeros until its disk takes no more. */
+/** Writes a file of zeros until the disk is full. */
 export function fillDisk(path: string): void {
   const file = openSync(path, "w");
   try {

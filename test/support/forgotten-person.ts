@@ -1,4 +1,4 @@
-// A person whose account is gone while rows that name them are still there: no page does that, a hand at the store does.
+// A person whose account is gone while rows still name them: no page does that, but a manual change to the store can.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { PEOPLE_FILE } from "../../src/domain/data-files.ts";

@@ -1,5 +1,5 @@
-// A whole gateway for one test file: the real server on a loopback port, its own store in a temporary directory, its own
-// simulator as the provider, releases signed for it. Everything ends with `stop`.
+// A whole gateway for one test file: the real server on a loopback port, its own store in a temporary directory, its
+// own simulator as the provider, releases signed for it. `stop` ends everything.
 import { Database } from "bun:sqlite";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,29 +35,29 @@ const DAY_MS = 86_400_000;
 export interface GatewayOptions {
   models?: readonly TestManifest[];
   clock?: TestClock;
-  /** Silent when left out. */
+  /** Default: silent. */
   log?: Log;
-  /** Changes to the configuration before the start. */
+  /** Changes the configuration before the start. */
   configure?(config: Config): void;
   /** Base URLs of further providers by name; `simulator` is always there. */
   providers?: Record<string, string>;
-  /** The surfaces that it answers on; all of the product's where this is left out. */
+  /** The surfaces that it serves; default: all of the product's. */
   formats?: readonly Format[];
-  /** Without it TOLLGATE_TEST_STORE decides. */
+  /** Default: TOLLGATE_TEST_STORE decides. */
   store?: Store;
-  /** As people's are kept, by scrypt: for tests that are about that. */
+  /** Hashes passwords with scrypt, as in production: for tests about that. */
   realPasswords?: boolean;
-  /** In place of the quick ones. */
+  /** Replaces the fast ones. */
   passwords?: Passwords;
-  /** Between two polls of a terminal that logs in, where it is not the product's. */
+  /** The interval of a terminal's login polls, if not the product's. */
   deviceIntervalMs?: number;
-  /** Between two looks at the books, where it is not the product's minute. */
+  /** The interval of checks of the books, if not the product's minute. */
   booksEveryMs?: number;
-  /** Of no other gateway: for tests of what two of them tell apart. */
+  /** A data key that no other gateway has: for tests of two gateways that must not understand each other's data. */
   ownDataKey?: boolean;
 }
 
-/** For stories that hold on both. */
+/** For stories that must hold on both. */
 export const STORES = ["sqlite", "postgres"] as const;
 export type Store = (typeof STORES)[number];
 
@@ -81,7 +81,7 @@ export interface TestGateway {
   payments: Services["payments"];
   alerts: Services["alerts"];
   services: Services;
-  /** Of the start banner; null once there is an account. */
+  /** From the start banner; null once there is an account. */
   signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
@@ -116,13 +116,13 @@ export interface TestGateway {
   get<T = Record<string, unknown>>(customer: Customer, path: string): Promise<Reply<T>>;
   balance(customer: Customer): Promise<BalanceRecord>;
   request(id: string): Promise<RequestRecord>;
-  /** Runs a statement of both dialects on the store behind the gateway's back; `?1` is the first value. */
+  /** Runs a statement, valid in both dialects, on the store behind the gateway's back; `?1` is the first value. */
   tamper(statement: string, ...values: string[]): Promise<void>;
-  /** All rows of a table, as they are kept. */
+  /** All rows of a table, as they are stored. */
   rowsOf(table: string): Promise<unknown[]>;
-  /** Fails when an invariant of the ledger does not hold, or a hold is left. */
+  /** Fails if an invariant of the ledger is violated, or a hold is left. */
   assertSound(): Promise<void>;
-  /** Stops and starts on the same store and the same port. */
+  /** Stops it and starts it again on the same store and the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -167,7 +167,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     key: signer.key,
     databaseUrl: config.databaseUrl,
   });
-  // A test that chose its store knows what becomes of the key there.
+  // A test that chose its store itself knows what happens to the key there.
   const chosen = options.store !== undefined || config.databaseUrl !== database?.url;
   const outlives = options.clock !== undefined && !chosen;
   gateway.restarting = async () => {
@@ -346,8 +346,8 @@ class RunningGateway implements TestGateway {
   }
 
   /**
-   * In a store that may be shared the key of the operator's file lives for a day, unless the gateway renews it every few minutes:
-   * a test's clock goes on by weeks in between.
+   * In a store that may be shared, the key of the operator file is valid for a day unless the gateway renews it every
+   * few minutes; a test's clock may jump by weeks in between.
    */
   async keepToken(): Promise<void> {
     await this.tamper("UPDATE management_key SET expires_at = NULL WHERE name = ?1", OPERATOR_FILE);

@@ -1,8 +1,8 @@
-// A reader of Go's templates, as far as Helm charts of ours go, so that what a chart renders, and what it refuses, is seen
-// where there is no Helm. Where there is one, the tests hold what it renders against this.
+// Interprets Go templates, as far as our Helm charts use them, so that tests can see what a chart renders and refuses
+// without Helm. If Helm is installed, the tests compare its output with this.
 export type Value = string | number | boolean | null | undefined | Value[] | { [name: string]: Value };
 type Named = Record<string, Value>;
-/** What a function of the templates is called with, after its name. */
+/** A template function and the arguments it is called with. */
 export type TemplateFunction = (...given: never[]) => Value;
 
 /** One `{{ … }}`, or the text between two. */
@@ -15,7 +15,7 @@ type Node =
   | { kind: "if" | "with"; of: Pipeline; body: Node[]; otherwise: Node[] }
   | { kind: "range"; names: string[]; of: Pipeline; body: Node[] };
 
-/** Each call gets what the one before it made as its last argument. */
+/** Each call gets the result of the one before as its last argument. */
 type Pipeline = Call[];
 interface Call {
   head: Term;
@@ -38,7 +38,7 @@ export class Templates {
     };
   }
 
-  /** A file under its path; what it defines is known to all. */
+  /** Adds a file by its path; its definitions are visible to all. */
   add(path: string, source: string): void {
     const reader = new Reader(tokensOf(source), this.defined);
     this.defined.set(path, reader.block([]).nodes);
@@ -121,7 +121,7 @@ function entriesOf(value: Value): [string | number, Value][] {
   return Object.entries((value ?? {}) as Named).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** `{{-` takes the blanks before it, `-}}` those behind it. */
+/** `{{-` trims the whitespace before it, `-}}` the whitespace after it. */
 function tokensOf(source: string): Token[] {
   const tokens: Token[] = [];
   let trimmed = false;
@@ -149,7 +149,7 @@ class Reader {
     private readonly defined: Map<string, Node[]>,
   ) {}
 
-  /** Up to one of those words, or to the end of the file. */
+  /** Parses up to one of those words, or to the end of the file. */
   block(until: readonly string[]): { nodes: Node[]; ended: string } {
     const nodes: Node[] = [];
     for (;;) {
@@ -210,7 +210,7 @@ function pipelineOf(text: string): Pipeline {
   return pipeline;
 }
 
-/** Takes them from the front, up to a bracket that closes. */
+/** Consumes words from the front, up to a closing bracket. */
 function callsIn(words: string[]): Pipeline {
   const calls: Pipeline = [];
   let terms: Term[] = [];

@@ -1,4 +1,5 @@
-// The hats that one person may wear: a session at the dashboard, a login of the command line, a management key.
+// The credentials that one person may have: a session at the dashboard, a login of the command line, a management
+// key.
 import type { Browser } from "./browser.ts";
 import { assertTold } from "./told.ts";
 import { askForCodes, poll } from "./device.ts";
@@ -8,7 +9,7 @@ export interface Called {
   json: { id?: string; link?: string; error?: { code: string; message: string } };
 }
 
-/** A call of the operator API with this management key. */
+/** Calls the operator API with this management key. */
 export async function callAdmin(
   url: string,
   key: string,
@@ -25,7 +26,7 @@ export async function callAdmin(
   return called;
 }
 
-/** What a terminal holds that this operator approved. */
+/** A device code that this operator approved. */
 export async function approvedCode(url: string, operator: Browser): Promise<string> {
   const { device_code, user_code } = await askForCodes(url);
   const { id } = await operator.app("POST /operator/devices/find", {}, { user_code });
@@ -33,7 +34,7 @@ export async function approvedCode(url: string, operator: Browser): Promise<stri
   return device_code;
 }
 
-/** The secret of a login of this operator's command line. */
+/** The secret of a command-line login of this operator. */
 export async function loginOf(url: string, operator: Browser): Promise<string> {
   const { json, text } = await poll(url, await approvedCode(url, operator));
   if (json.access_token === undefined) throw new Error(text);

@@ -1,12 +1,15 @@
-// Packages that only some tests need, a hundred megabytes of them: installed as a lock file of their own says, into a cache of
-// their own, when such a test first runs.
+// Packages that only some tests need, about a hundred megabytes: installed from their own lock file into their own
+// cache, when such a test first runs.
 import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 const CACHE = join(import.meta.dir, "../../node_modules/.cache/tollgate-clients");
 const LOCK = "package-lock.json";
 
-/** The folder with their `node_modules`; installs them where the lock file in `source` has changed since. None of their scripts runs. */
+/**
+ * The folder with their `node_modules`; installs them if the lock file in `source` has changed. Runs none of their
+ * install scripts.
+ */
 export async function installedPackages(source: string): Promise<string> {
   const folder = join(CACHE, basename(source));
   const stamp = join(folder, "node_modules/.tollgate-lock");

@@ -1,4 +1,4 @@
-// A connection that stays, for one call after the other, as a client or a proxy keeps it.
+// A keep-alive connection for one call after another, as a client or a proxy uses it.
 import type { Socket } from "node:net";
 import { openSocket } from "./raw.ts";
 import { waitFor } from "./wait.ts";
@@ -22,7 +22,7 @@ export class Kept {
     );
   }
 
-  /** Waits for so many answers, or for the last part of a chunked one. */
+  /** Waits for so many answers, or for the last chunk of a chunked one. */
   async answered(answers = 1): Promise<string> {
     const whole = (): boolean =>
       this.text.split("HTTP/1.1 ").length > answers &&

@@ -1,8 +1,9 @@
-// A folder in the machine's memory for what tests write, where there is one with room that lets programs run.
+// A folder in memory for what tests write, if the machine has one with enough room that allows execution.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { freemem } from "node:os";
 import { join } from "node:path";
+import { unmountBelow } from "./small-disk.ts";
 
 const HOME = "/dev/shm";
 const NAME = /^tollgate-tests-(\d+)$/;
@@ -12,22 +13,23 @@ const ROOM_BYTES = 8 * 1024 ** 3;
 export class MemoryFolder {
   private constructor(readonly path: string) {}
 
-  /** Null where there is none: a container's is small or lets nothing run in it, and other systems have none. */
+  /** Null if there is none: a container's is small or forbids execution, and other systems have none. */
   static make(): MemoryFolder | null {
-    if (!existsSync(HOME) || freemem() < ROOM_BYTES) return null;
+    if (!existsSync(HOME)) return null;
+    removeLeftovers(); // which take room
+    if (freemem() < ROOM_BYTES) return null;
     const { bavail, bsize } = statfsSync(HOME);
     if (bavail * bsize < ROOM_BYTES) return null;
-    removeLeftovers();
     const folder = new MemoryFolder(join(HOME, `tollgate-tests-${process.pid}`));
     mkdirSync(folder.path, { recursive: true });
-    chmodSync(folder.path, 0o755); // PostgreSQL runs as somebody else
+    chmodSync(folder.path, 0o755); // PostgreSQL runs as another user
     if (runsPrograms(folder.path)) return folder;
     folder.remove();
     return null;
   }
 
   remove(): void {
-    rmSync(this.path, { recursive: true, force: true });
+    removeFolder(this.path);
   }
 }
 
@@ -39,11 +41,16 @@ function runsPrograms(folder: string): boolean {
   return status === 7;
 }
 
-/** Of runs that were killed. */
+/** Removes folders of runs that were killed. */
 function removeLeftovers(): void {
   for (const name of readdirSync(HOME)) {
     const pid = NAME.exec(name)?.[1];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`))
-      rmSync(join(HOME, name), { recursive: true, force: true });
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) removeFolder(join(HOME, name));
   }
+}
+
+/** With the disks that tests mounted in it and did not unmount, as they were killed. */
+function removeFolder(folder: string): void {
+  unmountBelow(folder);
+  rmSync(folder, { recursive: true, force: true });
 }

@@ -1,5 +1,5 @@
-// What clients of the Messages API are told to expect, as strict as they can be: the vendor's published types, each object closed
-// but for `gateway`. And a stream of it put together as the vendor's own helper does.
+// What clients of the Messages API expect, as strictly as possible: the vendor's published types, each object closed
+// except for `gateway`. Also assembles a stream as the vendor's own helper does.
 import { expect } from "bun:test";
 import { z } from "zod";
 import type { GatewayJson } from "./events.ts";
@@ -41,7 +41,7 @@ const block = z.discriminatedUnion("type", [
 ]);
 const STOPS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"] as const;
 
-/** Of a refusal, where the vendor explains it. */
+/** For a refusal that the vendor explains. */
 const stopDetails = z.strictObject({
   type: z.literal("refusal"),
   category: z.string().nullable().optional(),
@@ -110,7 +110,7 @@ export interface NumberedEvent {
   data: MessageEvent;
 }
 
-/** The events of a stream, each named as its data says. */
+/** The events of a stream; each event's name must match its data. */
 export function eventsOfMessage(text: string): NumberedEvent[] {
   const whole = text.split("\n\n");
   expect(whole.pop()).toBe("");
@@ -132,7 +132,7 @@ const DELTAS: Record<string, string> = {
   citations_delta: "text",
 };
 
-/** The message that a whole stream says. Fails where its events are not in their order. */
+/** The message of a whole stream. Fails if its events are out of order. */
 export function finalMessage(events: readonly MessageEvent[]): MessageJson {
   const [first, ...rest] = events.filter(({ type }) => type !== "ping");
   if (first?.type !== "message_start") throw new Error(`begins with ${first?.type}`);

@@ -1,5 +1,5 @@
-// An empty SQLite store with the newest schema, made once for all tests of a process and written for each of them: making
-// one takes ten times as long. Its data key comes with it, and a reserve file of the right size that reserves nothing:
+// An empty SQLite store with the newest schema, made once per process and copied for each test, because making one
+// takes ten times as long. It comes with its data key, and a reserve file of the right size that reserves nothing:
 // tests of a full disk have the store make its own.
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

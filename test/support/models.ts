@@ -1,4 +1,4 @@
-// The models that test gateways publish: the demo's kinds, with prices that make sums easy to do by head.
+// The models that test gateways publish: the demo's kinds, with prices that make sums easy to calculate by hand.
 import type { ManifestInput } from "../../src/releases/manifest.ts";
 
 /** Two dollars per million in and out: every token costs 2,000 nano-USD. */
@@ -65,7 +65,7 @@ export const READER: TestManifest = {
   file_pages_max: 10,
 };
 
-/** Prompts are bounded by their bytes and never counted, so that every call of the same body holds the same. */
+/** Prompts are bounded by their bytes and never counted, so that every call with the same body holds the same. */
 export const UNCOUNTED: TestManifest = { ...PLAIN, model: "uncounted-1", tokenizer: "bytes" };
 
 export const MODELS: readonly TestManifest[] = [PREVIEW_V1, PREVIEW_V2, RESEARCH, PLAIN, UNCOUNTED];
@@ -81,14 +81,14 @@ export const onProvider = (
   ...also,
 });
 
-/** A model of each shape that an upstream may speak, at the providers of `faces.ts`. */
+/** A model for each upstream shape, on the providers of `faces.ts`. */
 export const ON_EVERY_SHAPE: readonly TestManifest[] = [
   onProvider({ ...PREVIEW_V1, model: "on-openai" }, "simulator"),
   onProvider({ ...PREVIEW_V1, model: "on-claude", upstream_model: "claude-opus-4-5" }, "claude"),
   onProvider({ ...PREVIEW_V1, model: "on-gemini", upstream_model: "gemini-3.8-flash" }, "gemini"),
 ];
 
-/** Vectors: nothing is put out. Two dollars per million tokens. */
+/** An embedding model, which has no output tokens. Two dollars per million tokens. */
 export const VECTORS: TestManifest = {
   model: "vectors-1",
   provider: "simulator",

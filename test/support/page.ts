@@ -1,9 +1,10 @@
-// A page of another origin: a gateway that lets it call, and what its browser asks before it sends (wire.md §6).
+// A page of another origin: a gateway that allows it, and the preflight request that a browser sends first (wire.md
+// §6).
 import { type GatewayOptions, startGateway, type TestGateway } from "./gateway.ts";
 
 export const PAGE = "https://app.example";
 
-/** As `startGateway`, for the page alone. */
+/** As `startGateway`, for this page only. */
 export const startForPage = (options: GatewayOptions = {}): Promise<TestGateway> =>
   startGateway({
     ...options,
@@ -13,7 +14,7 @@ export const startForPage = (options: GatewayOptions = {}): Promise<TestGateway>
     },
   });
 
-/** What a browser asks first; `headers` are those that the page sets. */
+/** The browser's preflight request; `headers` are those that the page sets. */
 export const preflight = (
   url: string,
   {

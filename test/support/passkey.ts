@@ -1,14 +1,15 @@
-// A passkey as a device keeps one (WebAuthn): a key pair that signs who asks, what for, and that somebody unlocked it.
+// A passkey as a device keeps one (WebAuthn): a key pair that signs who asks, for what, and that the user was
+// verified.
 import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import type { Answer, Browser } from "./browser.ts";
 
 const sha256 = (bytes: string | Buffer): Buffer => createHash("sha256").update(bytes).digest();
-/** Present, and unlocked by a finger or a PIN. */
+/** User present and verified. */
 const FLAGS = 0x05;
 
 export class Passkey {
   readonly credentialId = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
-  /** As the server keeps it: COSE, an EC2 key for ES256 on P-256, in base64. */
+  /** As the server stores it: COSE, an EC2 key for ES256 on P-256, in base64. */
   readonly publicKey: string;
   private readonly privateKey: KeyObject;
 

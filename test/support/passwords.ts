@@ -1,5 +1,5 @@
-// Passwords for tests that are not about them: scrypt takes a tenth of a second of a whole processor for each person who
-// comes, and again for each time that one signs in. Those of processes, and of tests that ask for it, are kept by scrypt.
+// Fast password hashing for tests that are not about passwords: scrypt takes a tenth of a second of CPU for each new
+// person and for each sign-in. Gateway processes, and tests that ask for it, use scrypt.
 import { createHash, randomBytes } from "node:crypto";
 import type { Passwords } from "../../src/people/sign-in.ts";
 

@@ -1,11 +1,11 @@
-// Where Patroni cannot run, its test is skipped and says what is missing: it does not fail.
+// If Patroni cannot run, its test is skipped and says what is missing; it does not fail.
 import { expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { missingOf } from "./patroni.ts";
 
-test("a Patroni whose Raft lacks its library is missing something, and so is none at all", () => {
+test("Patroni counts as missing if its Raft cannot start, or if it is not installed", () => {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-patroni-"));
   const raft = (exitCode: number): string => {
     const file = join(folder, `raft-${exitCode}`);

@@ -1,7 +1,7 @@
-// Two PostgreSQL servers that a real Patroni manages, where Debian's packages are installed (`PATRONI` names the program
-// elsewhere): one leads, the other follows synchronously and takes over when the leader's machine is gone. Their common
-// word is Patroni's own Raft, with a third voice that has no data. They hang on pipes that this process holds: however the
-// process ends, they and their servers end.
+// Two PostgreSQL servers managed by a real Patroni, if Debian's packages are installed (`PATRONI` names the program
+// elsewhere): one is the leader, the other a synchronous follower that takes over when the leader's machine is lost.
+// They use Patroni's own Raft for consensus, with a third member that has no data. All processes hold a pipe from
+// this process: however the process ends, they and their servers end.
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,14 +10,16 @@ import { stringify } from "yaml";
 import { freePort, UNPRIVILEGED } from "./postgres.ts";
 import { waitFor } from "./wait.ts";
 
-/** Patroni clones with `pg_basebackup`, which npm's binaries do not have. */
+/** Patroni clones with `pg_basebackup`, which npm's binaries do not include. */
 const [backup] = [...new Bun.Glob("/usr/lib/postgresql/*/bin/pg_basebackup").scanSync("/")]
   .toSorted()
   .toReversed();
 const program = process.env["PATRONI"] ?? Bun.which("patroni");
 const voice = program === null ? null : join(dirname(program), "patroni_raft_controller");
 
-/** What its Raft lacks; null where it runs. Debian's patroni comes with the program of a voice, but not with its library. */
+/**
+ * What its Raft lacks; null if it runs. Debian's patroni includes the program of a Raft member, but not its library.
+ */
 export function missingOf(raft: string | null): string | null {
   if (raft === null || !existsSync(raft))
     return "there is no patroni with Raft; PATRONI=/path/to/patroni names one";
@@ -25,14 +27,14 @@ export function missingOf(raft: string | null): string | null {
   return status === 0 ? null : `${raft} does not start; Debian's python3-pysyncobj may be missing`;
 }
 
-/** Null where it can run; else what is missing. */
+/** Null if it can run; otherwise what is missing. */
 export const NO_PATRONI =
   missingOf(voice) ?? (backup === undefined ? "there is no pg_basebackup in /usr/lib/postgresql" : null);
 
-/** A leader that is gone keeps its right for so long; the least that Patroni takes. */
+/** A lost leader keeps its lease for that long; the minimum that Patroni allows. */
 const TERMS = { ttl: 20, loop_wait: 1, retry_timeout: 3 };
 
-/** Ends the program, and a server that it started here, when the pipe on its input closes. */
+/** Ends the program, and a server that it started, when the pipe on its input closes. */
 const HANGING_ON_A_PIPE = `
   exec 3<&0
   "$0" patroni.yaml < /dev/null > log 2>&1 3<&- & program=$!
@@ -81,20 +83,20 @@ export class Patroni {
     return patroni;
   }
 
-  /** The URL of the database `postgres` at who leads; null while nobody does. */
+  /** The URL of the database `postgres` on the leader; null while there is none. */
   async leader(): Promise<string | null> {
     for (const node of this.nodes)
       if (await answers(node, "/primary")) return `postgres://postgres@127.0.0.1:${node.database}/postgres`;
     return null;
   }
 
-  /** Whether the other one has all that the leader acknowledges. */
+  /** True if the follower has everything that the leader acknowledges. */
   async followed(): Promise<boolean> {
     for (const node of this.nodes) if (await answers(node, "/synchronous")) return true;
     return false;
   }
 
-  /** The leader's machine is gone: Patroni and every process of its server, at once. */
+  /** Loses the leader's machine: kills Patroni and every process of its server at once. */
   async loseLeader(): Promise<void> {
     for (const node of this.nodes) {
       if (!(await answers(node, "/primary"))) continue;
@@ -121,7 +123,7 @@ export class Patroni {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** What they have written to their logs last. */
+  /** The ends of their logs. */
   said(): string {
     return this.nodes.map(({ folder }) => readFileSync(join(folder, "log"), "utf8").slice(-1_500)).join("\n");
   }

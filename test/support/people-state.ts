@@ -1,4 +1,4 @@
-// What is kept of people, read and refused behind a gateway's back, whichever store it is.
+// Reads, and makes unwritable, what either store keeps of people, behind the gateway's back.
 import type { Disk } from "./damage.ts";
 import type { Store } from "./gateway.ts";
 
@@ -10,10 +10,10 @@ const TABLES = {
   membership: "1 = 1",
   invitation: "1 = 1",
   organizationRule: "1 = 1",
-  // Links for new passwords; a code of an authenticator is spent whatever comes of it.
+  // Links for new passwords only; an authenticator's code is used up whatever happens.
   verification: "identifier LIKE 'reset %'",
 };
-/** Written by whoever looks, or by the library at its own times. */
+/** Written on every visit, or by the library at its own times. */
 const PASSING = new Set(["seenAt", "updatedAt"]);
 
 /** Accounts, sessions, members, invitations and settings, by table. */
@@ -31,7 +31,10 @@ export async function peopleState(disk: Disk): Promise<Record<string, object[]>>
   return state;
 }
 
-/** Runs `work` while no line about people can be written: into the outbox of their file, or into the log beside their schema. */
+/**
+ * Runs `work` while no audit line about people can be written: neither into the outbox of their file, nor into the
+ * log beside their schema.
+ */
 export async function peopleUnwritable(disk: Disk, store: Store, work: () => Promise<void>): Promise<void> {
   const refused =
     store === "sqlite"

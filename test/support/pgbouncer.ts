@@ -1,5 +1,5 @@
-// A real PgBouncer in front of a database, where one is installed (Debian's package; `PGBOUNCER` names its program elsewhere).
-// It hangs on a pipe that this process holds: however the process ends, it ends.
+// A real PgBouncer in front of a database, if one is installed (Debian's package; `PGBOUNCER` names its program
+// elsewhere). It holds a pipe from this process: however the process ends, it ends.
 import { spawn, type ChildProcess } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import pg from "pg";
 import { freePort, UNPRIVILEGED } from "./postgres.ts";
 import { waitFor } from "./wait.ts";
 
-/** Debian keeps it where only root looks. */
+/** Debian installs it in root's PATH only. */
 const SBIN = "/usr/sbin/pgbouncer";
 export const PGBOUNCER =
   process.env["PGBOUNCER"] ?? Bun.which("pgbouncer") ?? (existsSync(SBIN) ? SBIN : null);
@@ -29,7 +29,7 @@ export class PgBouncer {
     private readonly port: number,
   ) {}
 
-  /** As a distribution configures it, but for the mode: no startup parameter is ignored. */
+  /** Configured as by a distribution, except for the mode: no startup parameter is ignored. */
   static async start(databaseUrl: string, mode: "session" | "transaction"): Promise<PgBouncer> {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-pgbouncer-"));
     const { hostname, port: serverPort, pathname, username } = new URL(databaseUrl);
@@ -61,7 +61,7 @@ server_login_retry = 1
     return url.href;
   }
 
-  /** Ends it without a word to anyone, its connections with it. */
+  /** Kills it without warning, including its connections. */
   async kill(): Promise<void> {
     const { child } = this;
     if (child === null) return;
@@ -71,7 +71,7 @@ server_login_retry = 1
     await gone;
   }
 
-  /** Starts again what `kill` ended; `url` leads through it. */
+  /** Starts again what `kill` ended; `url` is the URL through it. */
   async begin(url: string): Promise<void> {
     if (PGBOUNCER === null)
       throw new Error("there is no pgbouncer here; PGBOUNCER=/path/to/pgbouncer names one");
@@ -98,7 +98,7 @@ server_login_retry = 1
 
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {}); // told below
+  client.on("error", () => {}); // reported below
   try {
     await client.connect();
     await client.query("SELECT 1");

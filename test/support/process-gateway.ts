@@ -1,5 +1,5 @@
-// A gateway as a process of its own, for tests that kill it: `tollgate serve` on a store of its own, with this test's
-// simulator as the provider, so that the provider's bill outlives the gateway. Ended by its id, with `stop`.
+// A gateway in a separate process, for tests that kill it: `tollgate serve` on its own store, with this test's
+// simulator as the provider, so that the provider's bill outlives the gateway. `stop` ends it by its process id.
 import {
   closeSync,
   copyFileSync,
@@ -26,7 +26,7 @@ export type { Arriving, Received } from "./arriving.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Until each of these streams has so many parts. */
+/** Waits until each of these streams has so many parts. */
 export const untilParts = (streams: readonly Arriving[], count: number): Promise<void> =>
   waitFor(
     async () => streams.every(({ sofar }) => sofar.text.split("\n\n").length > count),
@@ -35,11 +35,11 @@ export const untilParts = (streams: readonly Arriving[], count: number): Promise
 
 export class ProcessGateway {
   private child: Bun.Subprocess | null = null;
-  /** Another program than the one under test; it is started from the next `run` on. */
+  /** A program other than the one under test; used from the next `run` on. */
   program: string | null = null;
   url = "";
   private token = "";
-  /** Whether the simulator ends with this gateway. */
+  /** True if the simulator ends with this gateway. */
   private ownsSimulator = true;
 
   private constructor(
@@ -48,7 +48,10 @@ export class ProcessGateway {
     private readonly signer: ReleaseKey,
   ) {}
 
-  /** Started, with the model `plain-1` published. `env` goes to the process, `settings` into its configuration. */
+  /**
+   * Starts it with the model `plain-1` published. `env` is passed to the process, `settings` go into its
+   * configuration.
+   */
   static async start(
     env: Record<string, string> = {},
     settings = "",
@@ -76,8 +79,8 @@ ${settings}
   }
 
   /**
-   * Another gateway of the same installation: same trust, provider and data key, a data directory of its own. `program`: of
-   * another release, perhaps.
+   * Another gateway of the same installation: same trust, provider and data key, but its own data directory.
+   * `program` may be of another release.
    */
   async beside(env: Record<string, string> = {}, program: string | null = null): Promise<ProcessGateway> {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-process-"));
@@ -93,10 +96,11 @@ ${settings}
     return gateway;
   }
 
-  /** Starts the process; resolves when it is ready. Rejects when it ends before. */
+  /** Starts the process; resolves when it is ready. Rejects if it ends before. */
   async run(env: Record<string, string> = {}): Promise<void> {
     rmSync(this.operatorFile, { force: true });
-    // What a test asks to be logged is for the test to read; anything else that is said there is for whoever runs it.
+    // With a log level set by the test, the log is for the test to read; anything else on stderr is shown to whoever
+    // runs the test.
     const written = env["TOLLGATE_LOG_LEVEL"] === undefined ? null : openSync(this.logFile, "a");
     // Bun loads nothing beside the executable.
     const program = this.program ?? (env["BUN_OPTIONS"] === undefined ? PROGRAM : SOURCES);
@@ -120,12 +124,12 @@ ${settings}
     throw new Error(`the gateway ended at its start: ${child.signalCode ?? child.exitCode}`);
   }
 
-  /** What it has said on stderr in all of its runs that were given a log level; lines reach it within a second. */
+  /** Its stderr of all runs that were given a log level; lines appear within a second. */
   get log(): string {
     return existsSync(this.logFile) ? readFileSync(this.logFile, "utf8") : "";
   }
 
-  /** Resolves with the signal that ended the process, null when it exited by itself. */
+  /** Resolves with the signal that ended the process, null if it exited by itself. */
   async ended(): Promise<string | null> {
     await this.child?.exited;
     return this.child?.signalCode?.toString() ?? null;
@@ -136,7 +140,7 @@ ${settings}
     if (signal === "SIGKILL" || signal === "SIGTERM") await this.ended();
   }
 
-  /** Where it answers. */
+  /** The base URL. */
   get address(): string {
     return this.url;
   }
@@ -170,7 +174,7 @@ ${settings}
     await patiently(() => this.admin("POST", "/releases", { jws }));
   }
 
-  /** Of the running process; 0 where the system does not tell. */
+  /** Of the running process; 0 if the system does not report it. */
   get residentBytes(): number {
     const path = `/proc/${this.child?.pid}/status`;
     return existsSync(path) ? Number(/VmRSS:\s+(\d+)/.exec(readFileSync(path, "utf8"))?.[1] ?? 0) * 1024 : 0;
@@ -186,12 +190,12 @@ ${settings}
     return { organizationId: id, secret };
   }
 
-  /** POST /v1/chat/completions; what arrived until the connection ended. */
+  /** POST /v1/chat/completions; returns what arrived until the connection ended. */
   chat(secret: string, body: object, headers: Record<string, string> = {}): Promise<Received> {
     return this.listen(secret, body, headers).ended;
   }
 
-  /** The same, for tests that act when so much of it has arrived. */
+  /** The same, for tests that act when a certain amount has arrived. */
   listen(secret: string, body: object, headers: Record<string, string> = {}): Arriving {
     return post(`${this.url}/v1/chat/completions`, {
       headers: { authorization: `Bearer ${secret}`, ...headers },
@@ -199,7 +203,7 @@ ${settings}
     });
   }
 
-  /** The command line, on this gateway's configuration and store. */
+  /** Runs the command line on this gateway's configuration and store. */
   async cli(
     env: Record<string, string>,
     ...words: string[]
@@ -251,13 +255,13 @@ function readOperator(path: string): { url: string; token: string } | null {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as { url: string; token: string };
   } catch {
-    return null; // not written to its end yet
+    return null; // not completely written yet
   }
 }
 
 const PATIENT_TRIES = 10;
 
-/** A store that is slow to confirm what it wrote has the gateway say 503: what is only prepared is tried again. */
+/** If the store is slow to confirm its writes, the gateway answers 503; this retries calls that only prepare a test. */
 async function patiently<T>(calling: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1)
     try {

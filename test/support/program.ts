@@ -1,11 +1,12 @@
-// Which program the tests start as a process. `npm test` builds the single executable once, for all of them: it starts with
-// half of the processor time that the sources take, and is what operators run. A file that is run by itself runs the sources.
+// The program that tests start as a process. `npm test` builds the single executable once for all of them: it starts
+// with half of the processor time that the sources need, and is what operators run. A test file run by itself uses
+// the sources.
 import { join } from "node:path";
 
 /** From the sources, as `./tollgate` in a checkout. */
 export const SOURCES = join(import.meta.dir, "../../tollgate");
 
-/** Named by `scripts/test.ts`. */
+/** Set by `scripts/test.ts`. */
 export const PROGRAM = process.env["TOLLGATE_TEST_PROGRAM"] ?? SOURCES;
 
 export interface Ran {
@@ -14,7 +15,7 @@ export interface Ran {
   err: string;
 }
 
-/** Runs it to its end, with nothing to read from. */
+/** Runs it to its end, with empty stdin. */
 export async function runToEnd(
   program: string,
   args: readonly string[],

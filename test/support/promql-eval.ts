@@ -1,9 +1,9 @@
-// The value of a query over scrapes: the half of Prometheus that `promql.ts` reads.
+// Evaluates a query over scrapes: the part of Prometheus that `promql.ts` parses.
 import type { Expr, Look, Series } from "./promql.ts";
 
 type Value = number | Series[];
 
-/** The series that a query gives; a number is one series without labels. `nowS` is what `time()` says. */
+/** The series of a query; a number is one series without labels. `nowS` is the value of `time()`. */
 export function evaluate(expr: Expr, looks: readonly Look[], nowS = looks.at(-1)?.atS ?? 0): Series[] {
   const value = valueOf(expr, { looks, nowS });
   return typeof value === "number" ? [{ labels: {}, value }] : value;
@@ -84,7 +84,7 @@ function called({ name, args }: Extract<Expr, { kind: "call" }>, over: Over): Va
   }
 }
 
-/** Between the first and the last look within the range; a counter that fell began anew. */
+/** The increase between the first and the last scrape in the range; a counter that fell was reset. */
 function risen(selector: Selector, { looks, perSecond }: Over & { perSecond: boolean }): Series[] {
   const lastS = looks.at(-1)?.atS ?? 0;
   const within = looks.filter(({ atS }) => atS >= lastS - (selector.rangeS ?? 0));
@@ -180,7 +180,7 @@ function combined(op: string, left: Value, right: Value): Value {
   return each(left, op, ({ labels }) => others.get(keyOf(labels)));
 }
 
-/** Sums give values; comparisons keep what holds. */
+/** Arithmetic gives values; comparisons keep the series for which they hold. */
 function each(series: Series[], op: string, other: (one: Series) => number | undefined): Series[] {
   return series.flatMap((one) => {
     const right = other(one);

@@ -1,4 +1,4 @@
-// The reader and the reckoner of queries, on figures whose results are known.
+// Tests the parser and the evaluator of queries on figures with known results.
 import { expect, test } from "bun:test";
 import { type Look, namedIn, parseQuery } from "./promql.ts";
 import { evaluate } from "./promql-eval.ts";
@@ -31,7 +31,7 @@ const result = (query: string, nowS?: number): [Record<string, string>, number][
 test.each<[string, [Record<string, string>, number][]]>([
   ["up", [[{}, 1]]],
   ['rate(calls_total{route="a"}[5m])', [[{ route: "a", outcome: "ok" }, 0.5]]],
-  // b fell from 100 to 6: it began anew; its other series is there only once, and has no increase.
+  // b fell from 100 to 6, so it was reset; its other series occurs only once, and has no increase.
   [
     "sum by (route) (increase(calls_total[5m]))",
     [
@@ -73,7 +73,7 @@ test.each(["sum by (x", "rate(x)", "topk(3, x)", "x[5m]", "x }", "x{a=b}", "x of
   },
 );
 
-test("a query tells which metrics and labels it is about", () => {
+test("the metrics and labels that a query names", () => {
   expect(namedIn(parseQuery('sum by (a, b) (rate(x_total{c="d"}[1m])) / y'))).toEqual([
     { name: "x_total", labels: ["c", "a", "b"] },
     { name: "y", labels: [] },

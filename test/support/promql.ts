@@ -1,5 +1,6 @@
-// As much of PromQL as the dashboard and the alert rules use, over scrapes of a gateway that really ran. A series that is there only
-// once has no rate, as in Prometheus. What is not known here is refused: a query that cannot be tried out is not written.
+// The part of PromQL that the dashboard and the alert rules use, over scrapes of a gateway that really ran. A series
+// with a single sample has no rate, as in Prometheus. Anything unknown is refused, so that no query is written that
+// cannot be tested.
 import type { Scrape } from "./scrape.ts";
 
 export interface Look {
@@ -25,7 +26,7 @@ const TOKEN =
   /\s*(?:(\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?![a-z\d])|([a-zA-Z_]\w*)|("(?:[^"\\]|\\.)*")|(\[\d+[smhd]\])|(>=|<=|==|!=|=~|!~|[-+*/(){},=<>]))/y;
 const AGGREGATES = new Set(["sum", "max", "min", "avg", "count"]);
 const FUNCTIONS = new Set(["rate", "increase", "histogram_quantile", "time", "absent", "clamp_min"]);
-/** How strongly each operator binds. */
+/** The precedence of each operator. */
 const POWER: Record<string, number> = Object.fromEntries(
   [["or"], ["and", "unless"], [">", "<", ">=", "<=", "==", "!="], ["+", "-"], ["*", "/"]].flatMap(
     (equals, place) => equals.map((op) => [op, place + 1]),
@@ -33,7 +34,7 @@ const POWER: Record<string, number> = Object.fromEntries(
 );
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** Throws at the first word that it does not know. */
+/** Throws at the first unknown token. */
 export function parseQuery(text: string): Expr {
   const words = wordsOf(text);
   const parser = new Parser(words, text);

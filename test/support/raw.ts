@@ -1,10 +1,10 @@
-// Raw bytes to a server and back, for requests that no client library would send.
+// Sends raw bytes to a server and reads the answer, for requests that no client library would send.
 import { connect, type Socket } from "node:net";
 
-/** A busy machine takes its time; where no answer may come either, this is how long that is waited for. */
+/** A busy machine may be slow; if no answer is possible, the wait also lasts this long. */
 const FIRST_BYTE_MS = 5_000;
 
-/** A connection to the server; that it breaks is nobody's failure but the test's that looks. */
+/** A connection to the server; if it breaks, only a test that checks for it fails. */
 export function openSocket(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -12,7 +12,9 @@ export function openSocket(url: string): Socket {
   return socket;
 }
 
-/** Sends `text` (Latin-1) and returns all that comes back until the server closes, or is silent again for `quietMs`. */
+/**
+ * Sends `text` (Latin-1) and returns everything that comes back until the server closes, or is silent for `quietMs`.
+ */
 export function exchange(url: string, text: string, quietMs = 150): Promise<string> {
   return new Promise((resolve, reject) => {
     let reply = "";
@@ -30,5 +32,5 @@ export function exchange(url: string, text: string, quietMs = 150): Promise<stri
   });
 }
 
-/** The status of the first answer in raw bytes; 0 when there is none. */
+/** The status of the first answer in raw bytes; 0 if there is none. */
 export const statusOf = (reply: string): number => Number(/^HTTP\/1\.[01] (\d{3})/.exec(reply)?.[1] ?? 0);

@@ -1,4 +1,4 @@
-// Several gateways as processes of their own on one PostgreSQL database, with one simulator as their provider.
+// Several gateway processes on one PostgreSQL database, with one simulator as their provider.
 import { ProcessGateway } from "./process-gateway.ts";
 import type { TestDatabase, TestPostgres } from "./postgres.ts";
 
@@ -24,7 +24,7 @@ export class Replicas {
     return this.at(0);
   }
 
-  /** Round and round. */
+  /** In turn. */
   at(index: number): ProcessGateway {
     const gateway = this.gateways[index % this.gateways.length];
     if (gateway === undefined) throw new Error("no gateways");
@@ -44,7 +44,7 @@ export class Replicas {
     return fetch(`${url}/_sim`, { method: "POST", body: JSON.stringify({ behaviour }) });
   }
 
-  /** Calls that the provider has seen. */
+  /** The number of calls that the provider has received. */
   async calls(): Promise<number> {
     const bill = await (await fetch(`${this.first.simulator.url}/_sim/ledger`)).json();
     return (bill as { calls: unknown[] }).calls.length;

@@ -1,5 +1,5 @@
-// The Responses API as its vendor publishes it: every member of what we print, strictly, held to the types of the `openai` package; and a
-// reader of its streams that refuses what a strict client would.
+// The Responses API as its vendor publishes it: a strict schema of everything we print, checked against the types of
+// the `openai` package; and a reader of its streams that refuses what a strict client would.
 import { expect } from "bun:test";
 import type * as Vendor from "openai/resources/responses/responses";
 import { z } from "zod";
@@ -133,7 +133,7 @@ const event = <Name extends string, Shape extends z.ZodRawShape>(name: Name, sha
 const ofItem = { item_id: z.string().min(1), output_index: index };
 const ofPart = { ...ofItem, content_index: index };
 const ofSummary = { ...ofItem, summary_index: index };
-/** An upstream of this very shape may fill its events up. */
+/** An upstream of this same shape may pad its events. */
 const delta = { delta: z.string(), obfuscation: z.string().optional() };
 
 const eventSchema = z.discriminatedUnion("type", [
@@ -164,7 +164,7 @@ type ResponseEventJson = z.output<typeof eventSchema>;
 
 type Plain<Event> = Event extends { response: unknown } ? Omit<Event, "response"> : Event;
 
-/** What the schemas let through, the vendor's own types take: this compiles only where they do. */
+/** Compiles only if the vendor's own types accept everything that the schemas accept. */
 const taken = {
   event: (ours: Plain<ResponseEventJson>): Plain<Vendor.ResponseStreamEvent> => ours,
   response: (ours: Omit<ResponseJson, "usage">): Omit<Vendor.Response, "output_text" | "usage"> => ours,
@@ -173,14 +173,14 @@ const taken = {
 
 export interface ResponseStreamJson {
   events: ResponseEventJson[];
-  /** The `id` lines; empty where it has none. */
+  /** The `id` lines; empty if it has none. */
   ids: number[];
   final: ResponseJson;
 }
 
 const BLOCK = /^(?:id: (\d+)\n)?event: ([\w.]+)\ndata: (.*)$/;
 
-/** Reads a whole stream; fails where a strict client would. `interrupted`: nobody was there to close its items. */
+/** Reads a whole stream; fails where a strict client would. `interrupted`: its items were not closed. */
 export function readResponseStream(raw: string, { interrupted = false } = {}): ResponseStreamJson {
   const blocks = raw.split("\n\n").filter((block) => !block.startsWith(":"));
   expect(blocks.pop()).toBe("");
@@ -225,7 +225,7 @@ interface OpenItem {
   text: string;
 }
 
-/** What a client puts together of the events. */
+/** What a client assembles from the events. */
 class Output {
   private readonly items: OpenItem[] = [];
 

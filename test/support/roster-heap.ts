@@ -1,12 +1,12 @@
-// What rosters and registers leave in the heap, counted in a process of its own: how soon the collector comes depends on whatever
-// else its heap holds. Prints how many are left of those that passed.
+// Counts what rosters and registers leave in the heap, in a separate process, because when the collector runs depends
+// on everything else in the heap. Prints how many of the added things are left.
 import { heapStats } from "bun:jsc";
 import { type Member, Register, Roster } from "../../src/lib/roster.ts";
 
 const PASSING = 40_000;
 const AT_ONCE = 64;
 
-/** How many of `PASSING` things that came and went, 64 at a time, are still in the heap, before it is collected as a whole. */
+/** How many of `PASSING` things, added and removed 64 at a time, are still in the heap before a full collection. */
 async function leftInHeap(into: {
   add(id: number, thing: Thing): void;
   drop(id: number, thing: Thing): void;
@@ -25,7 +25,7 @@ async function leftInHeap(into: {
   return left() - countedBefore;
 }
 
-/** Of a kind that nothing else here makes. */
+/** A class that nothing else here uses. */
 class Thing implements Member {
   rosterPlace = -1;
   readonly mark = new DataView(new ArrayBuffer(8));

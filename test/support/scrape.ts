@@ -1,4 +1,4 @@
-// A scrape of /metrics, read strictly: what this does not take, Prometheus might not take either.
+// Parses a scrape of /metrics strictly: what this refuses, Prometheus might refuse, too.
 
 interface Family {
   name: string;
@@ -7,7 +7,7 @@ interface Family {
 }
 
 interface Sample {
-  /** With its suffix, where it is of a histogram. */
+  /** With the suffix, if it belongs to a histogram. */
   name: string;
   /** The metric that it belongs to. */
   family: string;

@@ -1,12 +1,12 @@
-// `./tollgate serve` as a process whose end a test waits for: what it said, and how it ended.
+// `./tollgate serve` as a process whose end a test waits for: its output, and how it ended.
 import { PROGRAM } from "./program.ts";
 
-/** Far beyond what any end takes: a process that is still there has not obeyed. */
+/** Much longer than any shutdown takes: a process that is still there has not obeyed. */
 const TOO_LONG_MS = 60_000;
 
 export interface Served {
   child: Bun.Subprocess<"ignore", "pipe", "pipe">;
-  /** Resolves with its end; a process that does not end is killed, and its `code` is null. */
+  /** Resolves when it ends; a process that does not end is killed, and its `code` is null. */
   ended: Promise<{
     code: number | null;
     signal: Bun.Subprocess["signalCode"];
@@ -19,7 +19,7 @@ export interface ServeOptions {
   folder: string;
   args?: string[];
   env?: Record<string, string>;
-  /** What runs it: another user, say. */
+  /** The command that runs it, for example as another user. */
   through?: string[];
 }
 

@@ -1,4 +1,4 @@
-// Preloaded into a gateway (BUN_OPTIONS): its own clock is TEST_CLOCK_SKEW_MS ahead, or behind where that is negative.
+// Preloaded into a gateway (BUN_OPTIONS): its own clock is TEST_CLOCK_SKEW_MS ahead, or behind if negative.
 const SKEW_MS = Number(process.env["TEST_CLOCK_SKEW_MS"]);
 const Real = Date;
 

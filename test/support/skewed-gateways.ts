@@ -1,4 +1,4 @@
-// Three gateways on one database, the clocks of two of which are wrong by as much, each to another side.
+// Three gateways on one database; the clocks of two are wrong by the same amount in opposite directions.
 import { join } from "node:path";
 import pg from "pg";
 import { testPostgres } from "./postgres.ts";
@@ -8,7 +8,7 @@ export interface SkewedGateways {
   right: ProcessGateway;
   behind: ProcessGateway;
   ahead: ProcessGateway;
-  /** Asks their database. */
+  /** A client for their database. */
   admin: pg.Client;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Preloaded into a gateway (BUN_OPTIONS): what its threads are asked reaches them a second late, as where they are still
-// starting or the machine is busy.
+// Preloaded into a gateway (BUN_OPTIONS): requests to its threads arrive a second late, as if they were still
+// starting or the machine were busy.
 const LATE_MS = 1000;
 const Thread = globalThis.Worker;
 

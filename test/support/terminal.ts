@@ -1,4 +1,4 @@
-// Somebody's terminal: the command line as a process of its own, with a home directory that is nobody else's.
+// A person's terminal: the command line as a separate process, with a home directory of its own.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ export interface Ran {
   err: string;
 }
 
-/** A `login` that was started and has said its code. */
+/** A `login` that was started and has printed its code. */
 export interface WaitingLogin {
   userCode: string;
-  /** With the code in it. */
+  /** Contains the code. */
   link: string;
   ended: Promise<Ran>;
   giveUp(): Promise<void>;
@@ -23,7 +23,7 @@ export class Terminal {
   readonly home = mkdtempSync(join(tmpdir(), "tollgate-terminal-"));
   readonly credentials = join(this.home, "config", "tollgate", "credentials.json");
 
-  /** Starts a command; it knows of no gateway but those of `args`, `env` and its own logins. */
+  /** Starts a command; it knows only the gateways in `args`, in `env` and in its own logins. */
   start(args: readonly string[], env: Record<string, string> = {}): Bun.Subprocess<"ignore", "pipe", "pipe"> {
     const { TOLLGATE_URL: _, TOLLGATE_TOKEN: __, TOLLGATE_DATA_DIR: ___, ...others } = process.env;
     return Bun.spawn([PROGRAM, ...args], {

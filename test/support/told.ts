@@ -1,5 +1,5 @@
-// Whether an answer of the API is what its endpoint declares: its status, every member that stands there, and no other. What
-// tests see on their way is compared with it, so that `docs/openapi.json` and the types of clients tell what the gateway says.
+// Checks that an answer of the API is as its endpoint declares: its status, every member, and no others. All answers
+// that tests see are checked, so that `docs/openapi.json` and clients' types match what the gateway sends.
 import type { z } from "zod";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { methodOf, pathOf } from "../../src/api/target.ts";
@@ -15,11 +15,11 @@ const DECLARED = TARGETS.map(({ target, endpoint }) => {
 
 interface Answered {
   status: number;
-  /** Null for what is no JSON. */
+  /** Null if the body is not JSON. */
   json: unknown;
 }
 
-/** Throws where an answer below `/app/v1` or `/admin/v1` is not as declared; what stands elsewhere passes. */
+/** Throws if an answer below `/app/v1` or `/admin/v1` is not as declared; other answers pass. */
 export function assertTold(method: string, url: string, { status, json }: Answered): void {
   const asked = `${method} ${url.split("?", 1)[0]}`;
   const { endpoint } = DECLARED.find(({ asks }) => asks.test(asked)) ?? {};
@@ -38,20 +38,20 @@ export function assertTold(method: string, url: string, { status, json }: Answer
   if (more.length > 0) throw wrong(`there is more, ${more.join(", ")},`);
 }
 
-/** What a refusal names in `param` and nobody can have sent; null where there is no such thing. */
+/** A field that a refusal names in `param` although no client can have sent it; null if there is none. */
 function strangeParam({ input, output }: Endpoint, json: unknown): string | null {
   const { code, param } = (json as { error?: { code?: string; param?: string | null } }).error ?? {};
-  // A field too many was sent all the same; and a release, or a call of a model, has fields of its own.
+  // Unknown fields were really sent; a release, or a model call, has fields of its own.
   if (typeof param !== "string" || code === "unknown_parameter" || code === "release_refused") return null;
   const [field = ""] = param.split(".");
   if (output === "completion" || HEADER.test(param) || Object.hasOwn(input.shape, field)) return null;
   return param;
 }
 
-/** `Idempotency-Key`, `Content-Type`: headers are named as they are written, fields in small letters. */
+/** `Idempotency-Key`, `Content-Type`: headers keep their capitals, fields are lowercase. */
 const HEADER = /^[A-Z][A-Za-z-]+$/;
 
-/** Sums are printed to their last digit, and only this side's numbers end at 2^53. */
+/** Sums are printed to their last digit; only JavaScript's numbers are limited to 2^53. */
 const isLargeSum = (issue: z.core.$ZodIssue): boolean =>
   issue.code === "too_big" && issue.maximum === Number.MAX_SAFE_INTEGER;
 

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 
 export const STEP_MS = 30_000;
 
-/** The code of the secret in an otpauth URI. */
+/** The code for the secret in an otpauth URI. */
 export function codeOf(uri: string, atMs = Date.now()): string {
   const secret = base32(new URL(uri).searchParams.get("secret") ?? "");
   const counter = Buffer.alloc(8);
@@ -13,7 +13,7 @@ export function codeOf(uri: string, atMs = Date.now()): string {
   return String((digest.readUInt32BE(at) & 0x7fff_ffff) % 1_000_000).padStart(6, "0");
 }
 
-/** Of the next 30 seconds; a clock may run ahead by one step. */
+/** The code of the next 30 seconds; a clock may run ahead by one step. */
 export const nextCodeOf = (uri: string): string => codeOf(uri, Date.now() + STEP_MS);
 
 function base32(text: string): Buffer {

@@ -1,11 +1,11 @@
-// A pooler in transaction mode in front of PostgreSQL, as small as one can be: clients share the server's connections, each
-// has one for the length of a transaction. What clients set or lock for a session meets strangers. It drops their options.
+// A minimal pooler in transaction mode in front of PostgreSQL: clients share the server's connections, each for the
+// length of a transaction. Session settings and locks of one client reach others. It drops the clients' options.
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** Which of the idle connections is lent next: the one that came back last, as PgBouncer does, or the one that rested longest. */
+/** Which idle connection is lent next: the last one returned, as PgBouncer does, or the one that was idle longest. */
 type Order = "last" | "round robin";
 
-/** A message whole, its type first; the first one of a connection has none. */
+/** The header of a message, its type first; the first message of a connection has no type. */
 const HEADER = 5;
 const message = (type: string, body: Buffer): Buffer => {
   const made = Buffer.alloc(HEADER + body.length);
@@ -15,10 +15,10 @@ const message = (type: string, body: Buffer): Buffer => {
   return made;
 };
 const IDLE = message("Z", Buffer.from("I"));
-/** Authentication is done, the process is number 1, it may be asked. */
+/** Authentication is done, the process is number 1, it is ready for queries. */
 const WELCOME = Buffer.concat([message("R", Buffer.alloc(4)), message("K", Buffer.alloc(8, 1)), IDLE]);
 
-/** The whole messages in `bytes`, and what is left of a last one. */
+/** The complete messages in `bytes`, and the rest. */
 function messagesIn(bytes: Buffer): { messages: Buffer[]; rest: Buffer } {
   const messages: Buffer[] = [];
   let at = 0;
@@ -38,11 +38,11 @@ interface Lent {
   to: Client | null;
 }
 
-/** One of the pooler's clients, with what it has asked and nobody has been lent for yet. */
+/** One of the pooler's clients, with the requests that wait for a connection. */
 interface Client {
   socket: Socket;
   asked: Buffer[];
-  /** Answers to come until its transaction may have ended. */
+  /** Answers that must arrive before its transaction may have ended. */
   owed: number;
   on: Lent | null;
 }
@@ -108,7 +108,7 @@ export class TransactionPooler {
   private answer(lent: Lent, answer: Buffer, ready: () => void): void {
     const { to } = lent;
     if (to === null) {
-      if (!answer.equals(IDLE)) return; // of its start
+      if (!answer.equals(IDLE)) return; // the greeting at its start
       this.idle.push(lent);
       return ready();
     }
@@ -128,7 +128,7 @@ export class TransactionPooler {
     let rest: Buffer | null = null;
     socket.on("data", (bytes: Buffer) => {
       if (rest === null) {
-        rest = bytes.subarray(bytes.readInt32BE(0)); // who it is and what it wants set: dropped
+        rest = bytes.subarray(bytes.readInt32BE(0)); // the startup message with user and options: dropped
         socket.write(WELCOME);
       } else rest = Buffer.concat([rest, bytes]);
       const read = messagesIn(rest);

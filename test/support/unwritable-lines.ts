@@ -1,4 +1,4 @@
-// An audit log that takes no line, or none of one action, while something is tried.
+// Makes the audit log refuse all lines, or those of one action, during a test.
 import type { Store, TestGateway } from "./gateway.ts";
 
 /** Runs `work` while the store refuses every line of the audit log; with an action, only its lines. */

@@ -1,9 +1,9 @@
-// Rows that several people edit: where each route's row is read, and a change of it as it stands now.
+// Rows that several people edit: where each route's row is read, and how to change it in its current version.
 import type { AppAnswer, AppRoute } from "../../src/api/client.ts";
 import type { Browser } from "./browser.ts";
 import { PLAIN } from "./models.ts";
 
-/** One's own name and views are nobody else's to change. */
+/** A person's own name and views, which nobody else changes. */
 type Own = "PATCH /profile" | "PUT /orgs/{org}/usage/views";
 export type EditRoute = Exclude<Extract<AppRoute, `${"PATCH" | "PUT"} ${string}`>, Own>;
 
@@ -48,7 +48,7 @@ export const READ: Record<EditRoute, (browser: Browser, params: Params) => Promi
   },
 };
 
-/** Fails the test when it is refused. */
+/** Fails the test if it is refused. */
 export async function edit<R extends EditRoute>(
   browser: Browser,
   route: R,

@@ -1,5 +1,5 @@
-// What the tests read of the SDKs that are not among the project's own packages: no more than that, and all of it optional where
-// the vendor says so.
+// The parts used by the tests of SDKs that are not among the project's own packages: only those, and optional
+// wherever the vendor says so.
 
 interface ClaudeBlock {
   type: string;

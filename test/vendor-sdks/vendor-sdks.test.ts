@@ -1,5 +1,5 @@
-// The vendors' own SDKs, pointed at the simulator's faces: what they make of an answer, a stream, a round of tools and an error
-// there is what they would at the vendor, so that a codec which passes on the simulator has been tried on something true.
+// The vendors' own SDKs, pointed at the simulator: they read an answer, a stream, a round of tools and an error there
+// as they would at the vendor, so that a codec that passes on the simulator has been tested against something real.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
@@ -56,7 +56,7 @@ describe("@anthropic-ai/sdk", () => {
   const hi = { model: "claude-opus-4-8", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] };
   const tools = ["weather", "clock"].map((name) => ({ name, input_schema: parameters }));
 
-  test("an answer, its words and its usage, with what was written to the cache", async () => {
+  test("an answer, its text and its usage, with cache writes", async () => {
     const system = [{ type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } }];
     const { content, stop_reason, usage } = await client.messages.create({ ...hi, system });
     expect([content.map(({ type }) => type), stop_reason]).toEqual([["text"], "end_turn"]);
@@ -65,7 +65,7 @@ describe("@anthropic-ai/sdk", () => {
     expect([usage.input_tokens + written, usage.output_tokens]).toEqual(invoiced());
   });
 
-  test("a stream through its helper: words as they come, signed thoughts, two calls, and their round", async () => {
+  test("a stream through its helper: text as it comes, signed thinking, two calls, and their round", async () => {
     const asked = { ...hi, max_tokens: 4096, tools, thinking: { type: "adaptive", display: "summarized" } };
     const messages: unknown[] = [{ role: "user", content: ASKED }];
     const stream = client.messages.stream({ ...asked, messages });
@@ -119,7 +119,7 @@ describe("@google/genai", () => {
   });
   const hi = { model: "gemini-3.8-flash", contents: "Hi" };
 
-  test("an answer, its words, log probabilities and usage", async () => {
+  test("an answer, its text, log probabilities and usage", async () => {
     const answer = await client.models.generateContent({
       ...hi,
       config: { systemInstruction: "Be brief.", maxOutputTokens: 200, responseLogprobs: true, logprobs: 2 },
@@ -133,7 +133,7 @@ describe("@google/genai", () => {
     expect([promptTokenCount ?? 0, candidatesTokenCount ?? 0]).toEqual(invoiced());
   });
 
-  test("a chat that streams, with two calls and their answers: its own memory brings signatures back", async () => {
+  test("a chat that streams, with two calls and their results: its own history sends signatures back", async () => {
     const declared = ["weather", "clock"].map((name) => ({ name, parametersJsonSchema: parameters }));
     const config = { tools: [{ functionDeclarations: declared }], thinkingConfig: { includeThoughts: true } };
     const chat = client.chats.create({ model: hi.model, config });
@@ -162,7 +162,7 @@ describe("@google/genai", () => {
     expect([promptTokenCount, candidatesTokenCount + thoughtsTokenCount]).toEqual(invoiced());
   });
 
-  test("refusals have the vendor's status and words; a stream that is cut is no answer", async () => {
+  test("refusals have the vendor's status and message; a stream that is cut is no answer", async () => {
     const ask = (config: object) => thrown(() => client.models.generateContent({ ...hi, config }));
     const refused = await ask({ thinkingConfig: { thinkingBudget: 5 } });
     expect([refused.name, refused.status]).toEqual(["ApiError", 400]);
@@ -201,7 +201,7 @@ describe("@aws-sdk/client-bedrock-runtime", () => {
   const user = (...content: object[]): object => ({ role: "user", content });
   const hi = { modelId, messages: [user({ text: "Hi" })] };
 
-  test("a signed call: its words and its usage, with what was written to the cache", async () => {
+  test("a signed call: its text and its usage, with cache writes", async () => {
     const point = { cachePoint: { type: "default", ttl: "1h" } };
     const system = [{ text: "Be brief." }, point];
     const { output, stopReason, usage = {} } = await client.send(new aws.ConverseCommand({ ...hi, system }));
@@ -287,7 +287,7 @@ describe("openai", () => {
     function: { name, parameters },
   }));
 
-  test("an answer, its words, log probabilities and usage", async () => {
+  test("an answer, its text, log probabilities and usage", async () => {
     const { choices, usage } = await client.chat.completions.create({
       ...hi,
       logprobs: true,

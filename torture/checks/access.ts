@@ -1,5 +1,5 @@
-// Who may spend: revocations, pauses, ends of keys and closed routes hold on the next request, and a key passes its limit by at most the one
-// request that crosses it.
+// Who may spend: revocations, pauses and expiries of keys and closed routes take effect on the next request, and a
+// key passes its limit by at most the one request that crosses it.
 import { DAY_MS } from "../../src/domain/durations.ts";
 import { type Check, errorCode, factsOf, type Violation } from "../evidence.ts";
 import type { KeyFacts } from "../history.ts";
@@ -33,7 +33,7 @@ interface Shut {
   toMs: number;
 }
 
-/** When a key served nobody for certain. */
+/** The spans in which a key certainly served nobody. */
 function shutFor({ revoked, expiresAtMs, pauses }: KeyFacts): Shut[] {
   const shut = (what: Shut["what"], fromMs: number | null | undefined, toMs: number | null): Shut[] =>
     fromMs === null || fromMs === undefined ? [] : [{ what, fromMs, toMs: toMs ?? Number.POSITIVE_INFINITY }];
@@ -58,7 +58,7 @@ export const closures: Check = ({ found }) =>
     }));
   });
 
-/** A release serves until it expires or a newer one is published, and never again afterwards. */
+/** A release serves until it expires or a newer one is published, and never after that. */
 export const releases: Check = ({ found }) =>
   found.rows.flatMap((row) => {
     const { admittedAtMs } = row;
@@ -74,7 +74,10 @@ export const releases: Check = ({ found }) =>
     return successor === undefined ? [] : [{ broken: "admitted on a release that had a successor", facts }];
   });
 
-/** Replays the admissions and settlements of each limited key, of each of its periods, in the order of their transactions. */
+/**
+ * Replays the admissions and settlements of each limited key, for each of its periods, in the order of their
+ * transactions.
+ */
 export const limits: Check = ({ found }) =>
   [...found.history.keys.values()].flatMap((key) => {
     const highest = highestLimit(key);
@@ -89,14 +92,14 @@ export const limits: Check = ({ found }) =>
       }));
   });
 
-/** The first instant of the period that an instant is in, UTC; a week begins on Monday. */
+/** The start of the period that an instant is in, UTC; a week begins on Monday. */
 const BEGUN: Readonly<Record<Period, (ms: number) => number>> = {
   day: (ms) => ms - (ms % DAY_MS),
   week: (ms) => ms - (ms % DAY_MS) - ((new Date(ms).getUTCDay() + 6) % 7) * DAY_MS,
   month: (ms) => new Date(ms).setUTCDate(1) - (ms % DAY_MS),
 };
 
-/** Of all limits that were ever in force; null = it had none for a while. */
+/** The highest limit that was ever in force; null if there was none for a while. */
 function highestLimit({ limits }: KeyFacts): bigint | null {
   let highest = 0n;
   for (const limit of limits) {
@@ -114,7 +117,7 @@ function passed(rows: RequestRow[], limit: bigint): Record<string, unknown>[] {
   let used = 0n; // spent and held
   for (const txn of transactions.sort((a, b) => a - b)) {
     for (const { hold, charge } of closed.get(txn) ?? []) used += charge - hold;
-    // One transaction may admit several: in the kindest order the largest hold is the one that crosses.
+    // One transaction may admit several: the order most favourable to the gateway has the largest hold last.
     const holds = (opened.get(txn) ?? []).map(({ hold }) => hold).sort((a, b) => (a < b ? -1 : 1));
     for (const hold of holds) {
       if (used >= limit)

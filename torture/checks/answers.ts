@@ -1,5 +1,5 @@
-// Every answer has its reason: from the plan (a provider that fails, a limit, a misuse) or from the chaos that was going
-// on. What nothing explains is a violation, a bare 500 always.
+// Every answer has its reason: in the plan (a failing provider, a limit, a misuse) or in the chaos at that time. An
+// answer that nothing explains is a violation, and so is every bare 500.
 import { type Check, type Evidence, errorCode, factsOf } from "../evidence.ts";
 import { type Absence, type Exchange, type History, type Span, touches, touchesHere } from "../history.ts";
 import { modelNamed } from "../models.ts";
@@ -49,7 +49,7 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
       return evidence.limited(exchange);
     case "context_length_exceeded":
       return exchange.request.ideographs > 0;
-    // `refusals` asks for their reasons.
+    // `refusals` checks the reasons of these.
     case "api_key_revoked":
     case "api_key_paused":
     case "api_key_expired":
@@ -63,7 +63,7 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
   }
 }
 
-/** The answer of a request that an operator ended is gone with the record that did not open. */
+/** If an operator ended a request by hand, its answer is lost with the unreadable record. */
 const endedByHand = ({ found }: Evidence, { request }: Exchange): boolean =>
   found.rows.some(
     ({ idempotencyKey, requestId }) =>
@@ -72,21 +72,24 @@ const endedByHand = ({ found }: Evidence, { request }: Exchange): boolean =>
 
 const LEASE_MS = 10_000;
 
-/** A gateway that stood still for longer than its lease may wake up to find its requests ended by another. */
+/** A gateway that was paused for longer than its lease may find on waking that another gateway ended its requests. */
 const evicted = (pauses: readonly Absence[]): Absence[] =>
   pauses.filter(
     ({ gateway, startMs, endMs }) => gateway !== null && (endMs ?? startMs) - startMs >= LEASE_MS,
   );
 
-/** A stream that another gateway was sending goes with that one. */
+/** A follower of a stream that another gateway was sending breaks when that gateway dies. */
 const followedTheDead = (evidence: Evidence, exchange: Exchange): boolean =>
   exchange.headers["idempotent-replayed"] === "true" && evidence.wasDown(exchange);
 
-/** What one gateway published or switched, the others read from the database before they refuse over it, if they can. */
+/**
+ * What one gateway published or switched, the others read from the database before they refuse because of it, if they
+ * can.
+ */
 const explains = (evidence: Evidence, closed: readonly Span[], exchange: Exchange): boolean =>
   touches(closed, exchange.sentAtMs, exchange.endedAtMs) || evidence.stoodStill(exchange);
 
-/** From the expiry of each release, or the word of its successor, until that one is published. */
+/** From the expiry of each release, or from the request to publish its successor, until the successor is published. */
 function stale({ releases }: History, model: string): Span[] {
   const ours = releases.filter((release) => release.model === model);
   return ours.map(({ route, version, expiresAtMs }) => {
@@ -98,6 +101,6 @@ function stale({ releases }: History, model: string): Span[] {
   });
 }
 
-/** Processes that ended by themselves, actions of the operator that were refused. */
+/** Processes that ended by themselves, and operator actions that were refused. */
 export const accidents: Check = ({ found }) =>
   found.history.accidents.map((facts) => ({ broken: "an accident", facts }));

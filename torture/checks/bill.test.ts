@@ -1,4 +1,4 @@
-// What the check of the bill takes for right, of one request and one call.
+// What the check of the bill accepts for one request with one call.
 import { expect, test } from "bun:test";
 import { Evidence, type Found } from "../evidence.ts";
 import { upstreamModel } from "../models.ts";
@@ -45,7 +45,7 @@ test.each(["claude-overruns", "gemini-slow"])(
   },
 );
 
-test("what tells at its end only has told of all that it made", () => {
+test("a provider that reports usage only at the end has reported everything it made", () => {
   expect(brokenOf("converse-slow", 1, "finished")).toEqual([]);
   expect(brokenOf("converse-slow", 3, "cut")).toEqual(OTHER);
 });

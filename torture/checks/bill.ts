@@ -1,5 +1,5 @@
-// The provider's bill against the ledger: nothing runs without a hold, nothing runs twice, and what ran is charged or
-// has a reason why not (money.md I18).
+// The provider's bill against the ledger: nothing runs without a hold, nothing runs twice, and every call is charged
+// or has a reason for not being charged (money.md I18).
 import type { Check, Evidence, Violation } from "../evidence.ts";
 import { touches } from "../history.ts";
 import { modelNamed, tellsEarly } from "../models.ts";
@@ -62,7 +62,9 @@ function agree(row: RequestRow, call: BilledCall, wrong: Wrong): Violation[] {
     : [];
 }
 
-/** Why a request that ran may cost nothing: its gateway died, its provider spoiled it, or its client left early. */
+/**
+ * Why a request that ran may cost nothing: its gateway died, its provider's answer was bad, or its client left early.
+ */
 function isExplained(history: Evidence["found"]["history"], row: RequestRow): boolean {
   const until = row.endedAtMs ?? Date.now();
   if (row.errorCode === "owner_lost") return touches(history.downs, row.admittedAtMs, until);

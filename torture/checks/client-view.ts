@@ -1,5 +1,5 @@
-// What clients hold against what the ledger says: the figures of a final `gateway` object are those of the ledger,
-// whatever happened to the gateway afterwards, and what was delivered is paid for.
+// What clients received against the ledger: the figures of a final `gateway` object are those of the ledger, whatever
+// happened to the gateway afterwards, and delivered content is paid for.
 import { formatUsd, nanoUsd, usdJsonNumber } from "../../src/domain/money.ts";
 import { type Check, type Evidence, factsOf, receiptsIn, type Violation } from "../evidence.ts";
 import type { Exchange } from "../history.ts";
@@ -43,7 +43,7 @@ function answered(evidence: Evidence, exchange: Exchange): Violation[] {
   return [{ broken: "a surface tells another usage than was charged", facts: { ...facts, used } }];
 }
 
-/** How long before the death of its gateway content must have arrived to be known for certain (money.md §4). */
+/** How long before its gateway's death content must have arrived to have been stored for certain (money.md §4). */
 const KEPT_WITHIN_MS = { keyed: 1_200, unkeyed: 2_500 };
 
 /** Content that reached the client is charged, unless its gateway died right after it. */
@@ -60,7 +60,7 @@ function delivered(evidence: Evidence, exchange: Exchange): Violation[] {
 function longKept(evidence: Evidence, exchange: Exchange): boolean {
   const { contentAtMs, endedAtMs, request } = exchange;
   if (contentAtMs === null || evidence.stoodStill(exchange)) return false;
-  // On a machine that has too much to do, the write is as late as the exchange's own beginning was.
+  // On an overloaded machine the write is as late as the start of the exchange was.
   const begunMs = contentAtMs - exchange.sentAtMs;
   const within = KEPT_WITHIN_MS[request.idempotencyKey === null ? "unkeyed" : "keyed"] + 2 * begunMs;
   const replayed = exchange.headers["idempotent-replayed"] === "true";

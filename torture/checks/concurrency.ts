@@ -1,9 +1,9 @@
-// What a key may have running is what runs: calls that nobody waits for any more count, too.
+// A key's concurrency limit bounds what really runs: calls that nobody waits for any more count, too.
 import type { Check, Violation } from "../evidence.ts";
 import { touches } from "../history.ts";
 import { KEY_CONCURRENT } from "../world.ts";
 
-/** A call that is given up is cut at the provider a moment later. */
+/** An abandoned call is cut at the provider a moment later. */
 const CUT_WITHIN_MS = 250;
 
 interface Running {
@@ -37,7 +37,7 @@ export const concurrency: Check = (evidence) => {
   });
 };
 
-/** The largest set of calls that ran at one moment. */
+/** The largest set of calls that ran at the same time. */
 function mostAtOnce(calls: readonly Running[]): Running[] {
   const open = new Set<Running>();
   let most: Running[] = [];

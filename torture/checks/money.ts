@@ -1,5 +1,5 @@
-// The books by themselves: the gateway's own audit, nothing left held, no figure below zero, and every charge computed
-// again here, in three lines that share nothing with the gateway's.
+// The books on their own: the gateway's own audit, nothing left held, no figure below zero, and every charge
+// recomputed here, in three lines that share nothing with the gateway's.
 import { parseUsd } from "../../src/domain/money.ts";
 import type { BalanceJson, Check, Violation } from "../evidence.ts";
 import { MINIMUM_NANO } from "../models.ts";
@@ -25,7 +25,7 @@ export const nothingHeld: Check = ({ found }) => {
   ];
 };
 
-/** Nothing but a record that rotted waits for an operator, and only an operator prices by hand. */
+/** Only a corrupted record waits for an operator, and only an operator prices by hand. */
 export const quarantines: Check = ({ found }) => {
   const { quarantined, rotten } = found.history;
   const sound = [...quarantined].filter((requestId) => !rotten.has(requestId));
@@ -64,7 +64,7 @@ export const balances: Check = (evidence) => {
   return [...figures, ...headers, ...sums];
 };
 
-/** Each acknowledged top-up once, under its reference; nothing else came in. */
+/** Each acknowledged top-up is credited once, under its reference; nothing else was credited. */
 export const moneyIn: Check = ({ found }) =>
   [...found.history.customers.values()].flatMap(({ plan, credited }): Violation[] => {
     const expected = [...credited.values()].reduce((sum, nano) => sum + nano, 0n);

@@ -1,5 +1,6 @@
-// What a key may take in a minute, on however many gateways: over any stretch of time no more requests than the limit and what
-// runs off meanwhile, and no more tokens than that and what was reserved by requests that ran when the stretch began.
+// The rate limit of a key over all gateways. Over any stretch of time there are no more requests than the limit plus
+// what refills meanwhile, and no more tokens than that plus what was reserved by requests that ran when the stretch
+// began.
 import { MINUTE_MS } from "../../src/domain/durations.ts";
 import type { Check, Violation } from "../evidence.ts";
 import type { RequestRow } from "../store.ts";
@@ -16,7 +17,7 @@ export const rates: Check = (evidence) => {
     const beside = reservedAt(rows, from);
     for (const [index, last] of rows.slice(from).entries()) {
       tokens += usedBy(last);
-      // A millisecond more: instants are rounded to it.
+      // One millisecond more, because instants are rounded to it.
       const minutes = (last.admittedAtMs - first.admittedAtMs + 1) / MINUTE_MS;
       const most = {
         requests: RATED.requests * (1 + minutes),
@@ -44,7 +45,7 @@ export const rates: Check = (evidence) => {
 const usedBy = ({ promptTokens, completionTokens, promptBound, outputBound }: RequestRow): number =>
   Math.min((promptTokens ?? 0) + (completionTokens ?? 0), promptBound + outputBound);
 
-/** By requests that were admitted before this one and had not ended. */
+/** Reserved by requests that were admitted before this one and had not ended. */
 function reservedAt(rows: readonly RequestRow[], index: number): number {
   const atMs = rows[index]?.admittedAtMs ?? 0;
   return rows

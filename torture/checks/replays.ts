@@ -1,4 +1,4 @@
-// Idempotency as callers see it: one key, one answer, the same bytes each time, and never another one after it.
+// Idempotency as callers see it: one key, one answer, the same bytes each time, and never a different one later.
 import { type Check, type Evidence, factsOf, type Violation } from "../evidence.ts";
 import { type Exchange, touches } from "../history.ts";
 import { isBroken, sentOf } from "../surfaces.ts";
@@ -36,7 +36,9 @@ function ofOneClaim(evidence: Evidence, exchanges: Exchange[]): Violation[] {
   return [...twice, ...others, ...whatCameAfter];
 }
 
-/** Streams that broke: those of one request that came to an end came to the same one, and say what was sent before. */
+/**
+ * Broken streams: all those of one request that were ended were ended the same way, and contain what was sent before.
+ */
 function brokenAlike(
   answers: Exchange[],
   wrong: (broken: string, exchange: Exchange) => Violation,
@@ -55,18 +57,21 @@ function brokenAlike(
   });
 }
 
-/** Whether a cut stream and what was kept of it agree as far as both go; what was kept ends with an error event. */
+/** True if a cut stream and the stored one agree as far as both go; the stored one ends with an error event. */
 function isWayTo({ body, request }: Exchange, { body: kept }: Exchange): boolean {
   const cut = sentOf(body, request);
   const before = sentOf(kept, request);
   return cut.startsWith(before) || kept.startsWith(cut) || before.startsWith(cut);
 }
 
-/** Ends as the stream of a dead gateway does for one who followed it, wherever that one had got to. */
+/** True if it ends like a dead gateway's stream for a follower, at whatever point. */
 const isLost = ({ body, request }: Exchange): boolean =>
   isBroken(body, request) && body.includes("was lost in the middle of the answer");
 
-/** Same request, same bytes, as far as they were received; from the event on after which the client asked. */
+/**
+ * True if both answers to a request are the same bytes as far as received, counted from the event after
+ * `Last-Event-ID`.
+ */
 function agrees(answer: Exchange, first: Exchange): boolean {
   if (answer.headers["x-request-id"] !== first.headers["x-request-id"]) return false;
   if (answer.after !== null)
@@ -74,7 +79,7 @@ function agrees(answer: Exchange, first: Exchange): boolean {
   return answer.ending === "whole" ? answer.body === first.body : first.body.startsWith(answer.body);
 }
 
-/** Another body under a key that has its answer. */
+/** A different body under a key that already has an answer. */
 const misuses = (evidence: Evidence): Violation[] =>
   evidence.found.history.exchanges
     .filter(({ kind, status }) => kind === "misuse" && status !== 422)
@@ -84,7 +89,7 @@ const misuses = (evidence: Evidence): Violation[] =>
       facts: factsOf(exchange),
     }));
 
-/** No connection, a gateway that is stopping, or a key that was revoked, paused or over. */
+/** No connection, a gateway that is stopping, or a key that was revoked, paused or expired. */
 function mayBeRefused(evidence: Evidence, exchange: Exchange): boolean {
   const { status, endedAtMs, sentAtMs, ending } = exchange;
   if (ending === "left") return true;

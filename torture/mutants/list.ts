@@ -1,4 +1,4 @@
-// Bugs that gateways like this one have had (money.md §12 names some of them), each as a patch of the present source.
+// Bugs that gateways like this one have had (money.md §12 names some of them), each as a patch to the current source.
 import * as mixes from "./mixes.ts";
 import type { Mutant } from "./mutant.ts";
 

@@ -1,4 +1,4 @@
-// Traffic that leans on one promise, for runs of seconds.
+// Traffic that concentrates on one promise, for runs of seconds.
 import { EVERYTHING, type Mix } from "../mix.ts";
 
 const NO_TRAFFIC = Object.fromEntries(
@@ -16,13 +16,13 @@ const quiet: Mix = {
   models: ["steady", "slow"],
 };
 
-/** Many requests at once on money that does not cover them all. */
+/** Many concurrent requests on credits that do not cover them all. */
 export const bursts: Mix = { ...quiet, traffic: { ...NO_TRAFFIC, send: 10, burst: 4, top_up: 1, watch: 2 } };
 
-/** Keys that die while they are used. */
+/** Keys that are revoked while in use. */
 export const revocations: Mix = { ...quiet, gapMs: 40, traffic: { ...NO_TRAFFIC, send: 20, revoke: 3 } };
 
-/** Keys that are paused and ones that end by themselves while they are used; many requests on the limited ones. */
+/** Keys that are paused or expire while in use; many requests on the limited ones. */
 export const pauses: Mix = {
   ...quiet,
   traffic: { ...NO_TRAFFIC, send: 20, burst: 1, pause_key: 3, expire: 2 },
@@ -35,14 +35,14 @@ export const retries: Mix = {
   traffic: { ...NO_TRAFFIC, send: 10, repeat: 10, misuse: 2 },
 };
 
-/** Several gateways on one database, whose connections to it are lost at every other moment. */
+/** Several gateways on one database whose connections are lost constantly. */
 export const lostAnswers: Mix = {
   ...retries,
   chaosGapMs: 700,
   chaos: { ...NO_CHAOS, cut_connection: 1 },
 };
 
-/** Gateways that die with answers under way, and callers who try again. */
+/** Gateways that die with answers in progress, and callers who retry. */
 export const kills: Mix = {
   ...retries,
   chaosGapMs: 900,
@@ -59,7 +59,7 @@ export const cuts: Mix = {
   streams: 0.9,
 };
 
-/** Streams that gateways leave behind, with a record that does not open among them. */
+/** Streams that gateways leave behind, among them one with an unreadable record. */
 export const rotting: Mix = {
   ...cuts,
   chaosGapMs: null,
@@ -69,14 +69,14 @@ export const rotting: Mix = {
 /** Clients that leave keyed streams in bulk. */
 export const crowds: Mix = { ...quiet, traffic: { ...NO_TRAFFIC, send: 4 }, hostileGapMs: 700 };
 
-/** Providers that fail in every way there is. */
+/** Providers that fail in every possible way. */
 export const faults: Mix = {
   ...quiet,
   traffic: { ...NO_TRAFFIC, send: 10 },
   models: ["steady", "fails-at-once", "resets", "refuses", "second-route", "inflated", "overruns"],
 };
 
-/** Providers that tell nonsense about what they used. */
+/** Providers that report nonsense usage. */
 export const nonsense: Mix = {
   ...quiet,
   traffic: { ...NO_TRAFFIC, send: 10 },
@@ -86,14 +86,14 @@ export const nonsense: Mix = {
 /** Payments that are reported more than once. */
 export const topUps: Mix = { ...quiet, traffic: { ...NO_TRAFFIC, send: 5, top_up: 5, watch: 2 } };
 
-/** Entitlements that come and go under requests of Research Mode. */
+/** Entitlements that come and go while Research Mode is in use. */
 export const research: Mix = {
   ...quiet,
   traffic: { ...NO_TRAFFIC, send: 20, switch: 2 },
   customers: { ...EVERYTHING.customers, rich: 0, poor: 0, limited: 0, research: 1 },
 };
 
-/** Clients that go away in the middle. */
+/** Clients that leave in the middle. */
 export const leavings: Mix = {
   ...quiet,
   traffic: { ...NO_TRAFFIC, send: 10 },
@@ -103,7 +103,7 @@ export const leavings: Mix = {
   leaving: 0.6,
 };
 
-/** A store that takes no writes for longer than it is waited for, while answers come in. */
+/** A store that takes no writes for longer than its timeout, while answers arrive. */
 export const locks: Mix = {
   ...quiet,
   traffic: { ...NO_TRAFFIC, send: 10 },
@@ -113,7 +113,7 @@ export const locks: Mix = {
   longLocks: 1,
 };
 
-/** Messages, with classes of tokens that only their own usage tells apart. */
+/** Messages, with classes of tokens that appear only in their own usage. */
 export const messages: Mix = {
   ...quiet,
   traffic: { ...NO_TRAFFIC, send: 10 },

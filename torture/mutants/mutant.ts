@@ -1,5 +1,5 @@
-// A known bug, put back: edits on a copy of the source tree, each of which must apply exactly once, so that a mutant
-// never turns harmless without a word when the code moves on.
+// A known bug, put back: edits to a copy of the source tree. Each edit must apply exactly once, so that a mutant
+// never becomes harmless unnoticed when the code moves on.
 import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,22 +14,25 @@ interface Edit {
 
 export interface Mutant {
   name: string;
-  /** What goes wrong with it, as a customer would tell it. */
+  /** What goes wrong, as a customer would describe it. */
   bug: string;
   edits: Edit[];
-  /** Where the bug is: with PostgreSQL it is played by two gateways on one database. */
+  /** The store that has the bug: with PostgreSQL the run uses two gateways on one database. */
   store?: "postgres";
-  /** The traffic and the chaos that bring it to light within `seconds`. */
+  /** The traffic and the chaos that reveal it within `seconds`. */
   mix: Mix;
   seconds: number;
-  /** Whether it shows beside a flood of prompts. */
+  /** True if it shows beside a flood of prompts. */
   fairness?: boolean;
 }
 
 /** What a gateway needs to run; `node_modules` is linked. */
 const TREE = ["src", "cli", "tollgate", "tollgate-bun", "package.json", "tsconfig.json"];
 
-/** A copy of the checkout with the edits; returns its directory. Throws when one does not apply exactly once. */
+/**
+ * Makes a copy of the checkout with the edits and returns its directory. Throws if an edit does not apply exactly
+ * once.
+ */
 export function plant(mutant: Pick<Mutant, "name" | "edits">): string {
   const edited = edit(mutant);
   const root = mkdtempSync(join(tmpdir(), `tollgate-mutant-${mutant.name}-`));
@@ -39,7 +42,7 @@ export function plant(mutant: Pick<Mutant, "name" | "edits">): string {
   return root;
 }
 
-/** The edited files' texts. */
+/** The texts of the edited files. */
 export function edit({ name, edits }: Pick<Mutant, "name" | "edits">): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { file, find, replace } of edits) {

@@ -4,16 +4,16 @@ import { countViolations, type Report, torture } from "../torture.ts";
 import { MUTANTS } from "./list.ts";
 import { type Mutant, plant } from "./mutant.ts";
 
-/** A mutant that leaves something for ever is not waited for as long as a gateway would be. */
+/** A mutant may leave something unfinished for ever; it gets less time than a gateway would. */
 const QUIET_WITHIN_MS = 4_000;
 
 export interface Proof {
   mutant: string;
   bug: string;
   seconds: number;
-  /** Violations of the mutant by check; it was found when there are any. */
+  /** Violations of the mutant by check; the mutant is found if there are any. */
   found: Record<string, number>;
-  /** The same for the checkout under the same plan, where nothing may be found; null when it was not asked for. */
+  /** The same for the checkout under the same plan, where nothing may be found; null if not requested. */
   control: Record<string, number> | null;
 }
 
@@ -57,7 +57,7 @@ export async function runMutants(options: {
   return proofs.every(holds) ? 0 : 1;
 }
 
-/** The mutant was found, and the checkout under the same plan was clean. */
+/** True if the mutant was found and the checkout was clean under the same plan. */
 const holds = ({ found, control }: Proof): boolean =>
   Object.keys(found).length > 0 && (control === null || Object.keys(control).length === 0);
 

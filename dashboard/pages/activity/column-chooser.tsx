@@ -1,11 +1,11 @@
-// Which columns of the activity somebody wants to see: kept in this browser, for each person of it.
+// The choice of columns in Activity: kept in this browser, for each person.
 import { Button, Checkbox, Popover, Stack } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { Icon } from "../../components/icon.tsx";
 import { COLUMN_IDS, type ColumnId, isUsual } from "./columns.tsx";
 import { activityTexts as words } from "./texts.ts";
 
-/** Of those that were chosen or left out by hand. */
+/** Only the columns that were shown or hidden by hand. */
 export type Chosen = Partial<Record<ColumnId, boolean>>;
 
 const NOTHING: Chosen = {};
@@ -20,7 +20,7 @@ export function useColumns(person: string): [Chosen, (chosen: Chosen) => void] {
   return [chosen, choose];
 }
 
-/** Whatever was kept there: what is none of ours is nothing. */
+/** The stored value may be anything: ignores what is not a column. */
 function readChosen(kept: string | undefined): Chosen {
   try {
     const found: unknown = JSON.parse(kept ?? "{}");

@@ -1,4 +1,4 @@
-// The columns of the activity table: one line each, so that many rows are seen at once; the rest is in the drawer.
+// The columns of the activity table: one line per row, so that many rows are visible; the rest is in the drawer.
 import { Code, Group, Text } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import { type Column, WhereFolded } from "../../components/data-table.tsx";
@@ -13,7 +13,7 @@ import { activityTexts as words } from "./texts.ts";
 type ActivityRow = Row<"GET /orgs/{org}/activity">;
 type Cell = Omit<Column<ActivityRow>, "title">;
 
-/** Those that may be left out. */
+/** The columns that may be hidden. */
 const COLUMNS = {
   model: {
     cell: (row) => (
@@ -54,12 +54,12 @@ const COLUMNS = {
 
 export type ColumnId = keyof typeof COLUMNS;
 export const COLUMN_IDS = Object.keys(COLUMNS) as ColumnId[];
-/** Shown wherever it has room, unless somebody chose otherwise. */
+/** True for columns shown by default whenever there is room. */
 export const isUsual = (id: ColumnId): boolean => !("wider" in COLUMNS[id]);
 
 interface Shown {
   chosen: Partial<Record<ColumnId, boolean>>;
-  /** Of a row's drawer, for a tab of its own. */
+  /** The address of a row's drawer, for opening it in a new tab. */
   addressOf: (id: string) => string;
   open: (id: string) => void;
 }

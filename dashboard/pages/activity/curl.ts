@@ -1,4 +1,4 @@
-// A request of the list as a program would send it again: without its key and without what it said, which are not kept.
+// A request of the list as a curl command that sends it again: without its key and its content, which are not stored.
 import { FIRST_SURFACE } from "../../../src/domain/surfaces.ts";
 
 interface Sent {
@@ -6,13 +6,13 @@ interface Sent {
   model: string;
   surface: string | null;
   stream: boolean;
-  /** What it was priced for; null where that is not known. */
+  /** The output limit that it was priced for; null if unknown. */
   outputTokens: number | null;
 }
 
 const SAID = "…";
 
-/** Where each surface is, and what it calls the text and the largest output. */
+/** The path of each surface, and its names for the text and the output limit. */
 const BODIES: Record<string, (most: number | null) => { path: string; body: object }> = {
   [FIRST_SURFACE]: (most) => ({
     path: "/chat/completions",
@@ -45,5 +45,5 @@ export function printCurl({ baseUrl, model, surface, stream, outputTokens }: Sen
   -d ${quoted(printed)}`;
 }
 
-/** As one word of a shell, whatever a caller wrote as the name of a model. */
+/** Quotes a text as one shell word, because callers may write anything as a model's name. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,4 +1,4 @@
-// What can be done with a request that is looked at: mend what refused it, send one like it from a terminal or in the playground.
+// The actions for an open request: fix what refused it, send one like it from a terminal or in the playground.
 import { Group } from "@mantine/core";
 import { SPOKEN_SURFACES } from "../../../src/domain/surfaces.ts";
 import type { Row } from "../../api/routes.ts";

@@ -1,4 +1,4 @@
-// What a request cost, line by line; what it held while it runs; what it asked for where it held nothing.
+// What a request cost, line by line; what it holds while it runs; what it asked for if it held nothing.
 import { Table, Text } from "@mantine/core";
 import type { Answer, Row } from "../../api/routes.ts";
 import { Time } from "../../components/figures.tsx";
@@ -16,7 +16,7 @@ export const Arithmetic = ({
   refunded,
 }: {
   of: NonNullable<RequestDetail["arithmetic"]>;
-  /** Given back after it was charged. */
+  /** Refunded after it was charged. */
   refunded: string;
 }) => (
   <Part title={words.cost}>
@@ -44,7 +44,7 @@ export const Arithmetic = ({
   </Part>
 );
 
-/** What of a charge was refunded, and what is left of it. */
+/** The refunded part of a charge, and what is left. */
 const GivenBack = ({ of: { charge_usd }, refunded }: { of: { charge_usd: string }; refunded: string }) =>
   !isZero(refunded) && (
     <>
@@ -53,7 +53,7 @@ const GivenBack = ({ of: { charge_usd }, refunded }: { of: { charge_usd: string 
     </>
   );
 
-/** Without any usage there is no price to work out: what was held, and where it is now. */
+/** Without any usage there is no price to compute: what was held, and what became of it. */
 export const Held = ({ of }: { of: Request }) => (
   <Part title={words.cost}>
     <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
@@ -75,7 +75,7 @@ export const Held = ({ of }: { of: Request }) => (
   </Part>
 );
 
-/** Of a request that held nothing: how often, what it asked for, and what it would have held. */
+/** For a request that held nothing: how often it was sent, what it asked for, and what it would have held. */
 export const AskedFor = ({
   of: { asked, details, model, requests, last_at, state },
 }: {
@@ -96,7 +96,7 @@ export const AskedFor = ({
           {words.askedPrompt(formatCount(asked.prompt_tokens), asked.prompt_counted === true)}{" "}
           {words.askedOutput(formatCount(asked.output_tokens))}
         </Text>
-        {/* What decided says it, where credits were what decided. */}
+        {/* The decision itself shows this if it was about credits. */}
         {details?.["required_usd"] === undefined && (
           <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
             <Table.Tbody>

@@ -1,4 +1,4 @@
-// What every part of the drawer is made of: a heading over its rows, and sums to the last digit.
+// The building blocks of the drawer's parts: a heading over rows, and sums to the last digit.
 import { Stack, Table, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ExactMoney } from "../../components/figures.tsx";

@@ -1,4 +1,4 @@
-// What is kept of a request: its idempotency key, the release that served it, the record to take away.
+// What is stored of a request: its idempotency key, the release that served it, the record for download.
 import { Button, Code, Group, Text } from "@mantine/core";
 import { type Answer, addressOf } from "../../api/routes.ts";
 import { ExactMoney, Time } from "../../components/figures.tsx";
@@ -49,7 +49,7 @@ export const Route = ({ of }: { of: NonNullable<RequestDetail["route"]> }) => (
   </Part>
 );
 
-/** Which texts of a request are kept, and until when. */
+/** Which texts of a request are stored, and until when. */
 function Content({ of: { content, idempotency } }: { of: RequestDetail }) {
   const until = idempotency?.until ?? null;
   const kept = until === null ? words.keptSoFar : words.answerKept;

@@ -1,5 +1,5 @@
-// Why a request was refused, as well told as what another one cost: what decided, what held credits just then, when it works
-// again, and the one thing that mends it.
+// Why a request was refused, as detailed as the cost of a served one: the reason, what held the credits at that time,
+// when it works again, and how to fix it.
 import { Code, Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Answer } from "../../api/routes.ts";
@@ -13,11 +13,11 @@ import { activityTexts as words } from "./texts.ts";
 type RequestDetail = Answer<"GET /orgs/{org}/activity/{request}">;
 type Details = NonNullable<RequestDetail["row"]["details"]>;
 
-/** Figures that are told with what the request asked for, and with when it works again. */
+/** Figures shown with the request's terms, and with the time when it works again. */
 const ASKED = ["prompt_tokens", "prompt_tokens_source", "output_tokens"];
 const AGAIN = ["resets_at"];
 
-/** The figures that the refusal named, in words; a name that has none is shown as it is. */
+/** The figures that the refusal named, in words; one without a text is shown by its name. */
 const Decided = ({ of, toldBelow }: { of: Details; toldBelow: readonly string[] }) => (
   <Part title={words.decided}>
     <Table fz="sm" withRowBorders={false} verticalSpacing={2}>

@@ -1,4 +1,4 @@
-// How a request ran: its steps from the arrival on, and the calls that were made for it.
+// How a request ran: its steps from the arrival on, and the provider calls made for it.
 import { Code, Group, Stack, Table, Text } from "@mantine/core";
 import type { Answer } from "../../api/routes.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
@@ -34,7 +34,7 @@ export const Timeline = ({ of }: { of: Request }) => (
   </Part>
 );
 
-/** Each step, counted from the arrival. The first call goes out once the hold is durable. */
+/** Each step, counted from the arrival. The first call is sent once the hold is durable. */
 function stepsOf({ id, state, admitted_at, attempts, timings }: Request): { step: string; span: string }[] {
   const arrived = receivedAt(id) ?? Date.parse(admitted_at);
   const held = Date.parse(admitted_at);

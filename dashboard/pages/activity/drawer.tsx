@@ -1,4 +1,4 @@
-// One request, whole: what it cost and why, the calls that were made for it, its key, its route, its receipt.
+// One request in full: what it cost and why, the provider calls made for it, its key, its route, its receipt.
 import { Button, Code, Drawer, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -101,7 +101,7 @@ function Detail({ org, request }: { org: string; request: string }) {
   );
 }
 
-/** To its page; of several keys there is none. */
+/** A link to the key's page; requests of several keys have none. */
 const KeyOf = ({ org, of }: { org: string; of: RequestDetail["row"]["key"] }) =>
   of.id === "" ? (
     of.name

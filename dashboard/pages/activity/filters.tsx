@@ -1,4 +1,4 @@
-// What is shown of the activity: all of it is in the address.
+// The filters of Activity: all of them are in the address.
 import { Button } from "@mantine/core";
 import { ACTIVITY_STATES } from "../../../src/domain/activity-states.ts";
 import { SURFACES } from "../../../src/domain/surfaces.ts";
@@ -31,11 +31,11 @@ type ActivityShape = Omit<Filters<typeof SHAPE>, "req">;
 
 const NOTHING = { state: "", model: "", key: "", surface: "", code: "", find: "" } as const;
 
-/** What narrows the list, apart from the time. */
+/** True if anything other than the time narrows the list. */
 export const isNarrowed = (filters: ActivityShape): boolean =>
   (Object.keys(NOTHING) as (keyof typeof NOTHING)[]).some((name) => filters[name] !== "");
 
-/** A search goes through all time: whoever has an id rarely knows its day. */
+/** A search covers all time: a person who has an id rarely knows its day. */
 export function askedOf(filters: ActivityShape): Query {
   const { state, model, key, surface, code, find } = filters;
   const others = { state, model, key, surface, code };
@@ -82,7 +82,7 @@ export const CodeFilter = (chip: ChipProps<"code">) => (
   <KnownChoice label={words.code} {...chip} choices={CODES} />
 );
 
-/** A bar of a chart names its bucket by two instants, which the control of days cannot say. */
+/** A bar of a chart sets its bucket's two instants, which the control for days cannot express. */
 const isBucket = ({ from }: ActivityShape): boolean => from.includes("T");
 
 export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (

@@ -1,4 +1,5 @@
-// How many requests of which state came when: above the rows, for the same filter; a bar narrows them to its bucket.
+// The number of requests per state over time: above the rows, with the same filter; clicking a bar narrows the rows
+// to its bucket.
 import { Skeleton } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ActivityState } from "../../../src/domain/activity-states.ts";
@@ -14,7 +15,7 @@ import { bucketLabel } from "../../format/time.ts";
 import { activityTexts as words } from "./texts.ts";
 import { activityStateNames, figureTexts } from "../../components/texts.ts";
 
-/** A state has its colour on every page; never red against green. */
+/** A state has the same colour on every page; never red against green. */
 const COLOURS: Record<ActivityState, string> = {
   settled: "indigo.6",
   cut_short: "orange.5",
@@ -46,7 +47,7 @@ export function Histogram({ org, asked, live, pick }: HistogramProps) {
     placeholderData: keepPreviousData,
     refetchInterval: live ? COUNTED_EVERY_MS : false,
   });
-  // As high as what comes: nothing below it moves.
+  // As high as the chart, so that nothing below it moves.
   if (counts.isPending) return <Skeleton height={FIGURE_HEIGHT} />;
   return (
     <>

@@ -1,5 +1,5 @@
-// The money of a request in the ledger: its entries by their numbers, and the charge verified by whoever looks. What verifies is
-// loaded when it is asked for.
+// A request's entries in the ledger by number, and the verification of its charge in the browser. The verifier is
+// loaded on demand.
 import { Button, Group, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";

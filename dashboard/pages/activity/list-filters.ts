@@ -1,4 +1,4 @@
-// The filters of a list of requests that opens a drawer beside itself and is read page by page.
+// The filters of a paged list of requests with a drawer beside it.
 import { useCallback, useMemo, useRef } from "react";
 import { type Filter, type Filters, type SetFilters, useFilters } from "../../filters.ts";
 
@@ -13,11 +13,11 @@ interface ListFilters<S extends ListShape> {
   req: Filters<S>["req"];
   /** The same object until one of them changes. */
   listed: Omit<Filters<S>, "req">;
-  /** The same function at all times. */
+  /** A stable function. */
   set: SetFilters<S>;
 }
 
-/** What is under the drawer knows nothing of it, and is not drawn again when it opens. */
+/** What is below the drawer does not depend on it, and is not rendered again when it opens. */
 export function useListFilters<S extends ListShape>(shape: S): ListFilters<S> {
   const [filters, setFilters] = useFilters(shape);
   const { req, ...others } = filters;
@@ -26,7 +26,7 @@ export function useListFilters<S extends ListShape>(shape: S): ListFilters<S> {
   const latest = useRef(setFilters);
   latest.current = setFilters;
   const set = useCallback<SetFilters<S>>(
-    // Whatever is chosen anew is seen from its newest row on.
+    // A changed filter shows the newest rows first.
     (change, how) => latest.current("req" in change ? change : { before: "", ...change }, how),
     [],
   );

@@ -1,4 +1,4 @@
-// The list with its filters and its chart: a page of rows at a time, which the address names.
+// The list with its filters and its chart: one page of rows at a time, which the address names.
 import { Alert, Button } from "@mantine/core";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { memo, useEffect, useMemo } from "react";
@@ -35,7 +35,7 @@ interface ListProps {
   person: string;
   filters: Listed;
   set: SetFilters<typeof SHAPE>;
-  /** The rows that are shown, for the arrows of the drawer. */
+  /** Gets the rows that are shown, for the arrows of the drawer. */
   onRows: (rows: readonly ActivityRow[]) => void;
 }
 
@@ -115,7 +115,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
   );
 });
 
-/** Asked for with the rows, not when the chart is made: that is after the rows were. */
+/** Requested together with the rows, not when the chart is rendered, which is after the rows arrive. */
 function usePrefetchedHistogram(org: string, asked: Query | null): void {
   const queries = useQueryClient();
   useEffect(() => {
@@ -136,7 +136,7 @@ const LiveButton = ({ live, onClick }: { live: boolean; onClick: () => void }) =
 
 const idOf = ({ id }: ActivityRow): string => id;
 
-/** What stands in the address: a value that holds anyway does not. */
+/** The values for the address: defaults are left out. */
 const unlessUsual = (filters: Listed): Record<string, string> =>
   Object.fromEntries(
     Object.entries(filters).filter(([name, value]) => value !== SHAPE[name as keyof Listed](undefined)),

@@ -1,4 +1,5 @@
-// The list with what the tail told: changed rows as they are now, new ones on top, unless somebody reads further down.
+// Merges the live tail into the list: changed rows are updated, new ones are added on top unless the reader has
+// scrolled down.
 import { useEffect, useMemo, useState } from "react";
 import type { Row } from "../../api/routes.ts";
 
@@ -8,13 +9,13 @@ interface Matching {
   state: string;
   surface: string;
   code: string;
-  /** False where the list is of a search or of a time that is over: then rows only change. */
+  /** False if the list is of a search or of a past time: then rows are only updated. */
   grows: boolean;
 }
 
 interface LiveRows {
   rows: ActivityRow[];
-  /** New rows that are held back. */
+  /** The number of new rows held back. */
   waiting: number;
 }
 
@@ -27,7 +28,7 @@ export function useLiveRows(
   const [held, setHeld] = useState<ReadonlySet<string> | null>(null);
   useEffect(() => {
     setHeld(down ? new Set(fresh.map(({ id }) => id)) : null);
-    // Only the moment of turning counts: what was on the screen then stays.
+    // Only the moment of leaving the top counts: what was on the screen then stays.
   }, [down]);
   return useMemo(() => {
     const matches = (row: ActivityRow): boolean =>
@@ -43,12 +44,12 @@ export function useLiveRows(
   }, [fresh, listed, held, state, surface, code, grows]);
 }
 
-/** Ids begin with the time: a row that changed late stays where it belongs. */
+/** Ids begin with the time, so a row that changed late keeps its place. */
 const newestFirst = (rows: ActivityRow[]): ActivityRow[] => rows.toSorted((a, b) => (a.id < b.id ? 1 : -1));
 
 const A_LITTLE = 40;
 
-/** Whether the page, or a table that scrolls by itself, stands below its beginning. */
+/** True if the page, or a table that scrolls by itself, is scrolled down. */
 function useScrolledDown(): boolean {
   const [down, setDown] = useState(false);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The end of a list of requests: to its newest page, and to the one of older rows.
+// The end of a list of requests: links to the newest page and to the next page of older rows.
 import { Button, Group } from "@mantine/core";
 import { activityTexts as words } from "./texts.ts";
 
@@ -11,7 +11,7 @@ interface OlderProps {
   further?: string;
 }
 
-/** Nothing where all rows are on one page. */
+/** Renders nothing if all rows are on one page. */
 export const Older = ({ before, older, busy, set, further = words.olderRows }: OlderProps) =>
   (before !== "" || older !== null) && (
     <Group justify="center">

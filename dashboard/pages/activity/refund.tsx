@@ -1,4 +1,4 @@
-// An operator gives back what a request cost, from its own record.
+// An operator's refund of a request, from its own record.
 import { Button, Group } from "@mantine/core";
 import { useState } from "react";
 import type { Row } from "../../api/routes.ts";
@@ -11,7 +11,7 @@ type ActivityRow = Row<"GET /orgs/{org}/activity">;
 
 export function Refund({ of: { id, charge_usd } }: { of: ActivityRow }) {
   const { session } = useMembership();
-  // The row that it was opened from: the arrows may have moved the drawer on.
+  // The request that it was opened for: the arrows may have moved the drawer on.
   const [request, setRequest] = useState<string | null>(null);
   return (
     <>

@@ -1,6 +1,6 @@
-// The live tail: rows as they happen, and again when they change, newest first. The browser connects again by itself;
-// whenever it does, the list is asked again, so that nothing is missing between the two. Nobody follows from a tab that
-// nobody looks at: a browser has six connections to a gateway, for all of its tabs together.
+// The live tail: rows as they are added, and again when they change, newest first. The browser reconnects by itself,
+// and each time the list is refetched, so that nothing between the two is missing. A hidden tab does not follow: a
+// browser has six connections to a gateway, for all of its tabs together.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { addressOf, type Row } from "../../api/routes.ts";
@@ -15,12 +15,12 @@ interface Followed {
   model: string;
 }
 
-/** So long after a refusal the page asks again. */
+/** How long after a refusal the page tries again. */
 const AGAIN_MS = 10_000;
 
 interface Tail {
   rows: readonly ActivityRow[];
-  /** As many pages follow as may: it goes on by itself when there is a place. */
+  /** The limit of following pages is reached; it continues by itself when there is a place. */
   crowded: boolean;
 }
 
@@ -36,8 +36,8 @@ export function useTail(org: string, { on: wanted, key, model }: Followed): Tail
     let again: ReturnType<typeof setTimeout> | undefined;
     let over = false;
     tail.addEventListener("error", () => {
-      if (tail.readyState !== EventSource.CLOSED) return; // else the browser connects again
-      // It tells no reason: where the list is refused, too, the page says that one.
+      if (tail.readyState !== EventSource.CLOSED) return; // otherwise the browser reconnects
+      // The event source gives no reason: if the list is refused, too, the page shows that reason.
       void queries
         .refetchQueries({ queryKey: ["orgs", org, "activity"], type: "active" }, { throwOnError: true })
         .then(

@@ -63,7 +63,7 @@ export const activityTexts = {
     remaining: "Free at that moment",
     tokens: "Tokens this request may use",
   },
-  /** Of figures that are a word, by name and value. */
+  /** For figures that are a word, by name and value. */
   figureWords: {
     period: { day: "a day (UTC)", week: "a week from Monday (UTC)", month: "a month (UTC)" },
     subject: {

@@ -1,4 +1,4 @@
-// "Verify this charge": the evidence, and each step of the check with its figures, worked out here.
+// "Verify this charge": the evidence, and each step of the check with its figures, computed in the browser.
 import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useContext, useState } from "react";
@@ -32,7 +32,7 @@ interface VerificationProps {
 export default function Verification({ org, request, chargeUsd }: VerificationProps) {
   const verified = useQuery({
     queryKey: ["verification", org, request, chargeUsd],
-    // Each time anew: what was true a while ago proves nothing.
+    // Never cached: an old result proves nothing.
     gcTime: 0,
     queryFn: async ({ signal }) => {
       const evidence = await get<Answer<typeof ROUTE>>(addressOf(ROUTE, { org, request }), signal);
@@ -69,7 +69,7 @@ export default function Verification({ org, request, chargeUsd }: VerificationPr
   );
 }
 
-/** The rest of the chain, piece by piece, for who wants all of it. */
+/** The rest of the chain, piece by piece, for readers who want all of it. */
 function ToHead({ evidence }: { evidence: Answer<typeof ROUTE> }) {
   const { org, request, chain, head } = evidence;
   const left = head.n - (chain.at(-1)?.n ?? head.n);
@@ -134,7 +134,7 @@ const StepOf = ({ step: { name, holds, checks } }: { step: VerifiedStep }) => (
   </details>
 );
 
-/** One figure where both say the same, both where they differ; what is long has a line of its own. */
+/** One figure if both agree, both if they differ; long ones get a line of their own. */
 const CheckOf = ({ check }: { check: Check }) => (
   <Group gap="xs" justify="space-between" align="baseline">
     <Text size="xs" className="name">
@@ -151,7 +151,7 @@ const CheckOf = ({ check }: { check: Check }) => (
   </Group>
 );
 
-/** Classes of tokens, prices and kinds of entries have names of ours; a key's id stays as it is. */
+/** Token classes, prices and kinds of entries have names here; a key's id is shown unchanged. */
 function ofWhat({ what, of = "" }: Check): string {
   if (what === "signature") return of;
   const [first = "", ...rest] = of.split(" ");
@@ -162,7 +162,7 @@ function ofWhat({ what, of = "" }: Check): string {
 const AMOUNT = /^-?\d+(?:\.\d+)?$/;
 const WHOLE = /^-?\d+$/;
 
-/** Dollars as dollars; numbers of releases and entries are none. */
+/** Formats dollars as dollars; numbers of releases and entries are not amounts. */
 const figureText = ({ what }: Check, text: string): string =>
   AMOUNT.test(text) && (what === "price" || what === "line" || !WHOLE.test(text)) ? exactMoney(text) : text;
 

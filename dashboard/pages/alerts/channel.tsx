@@ -1,5 +1,5 @@
-// Adding a channel: a webhook with its address and, once, the secret that its deliveries are signed with; or a member's
-// mailbox, where this gateway sends mail.
+// Adding a channel: a webhook with its address, whose signing secret is shown once, or a member's mailbox, if this
+// gateway sends mail.
 import { Alert, SegmentedControl, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";
@@ -12,9 +12,9 @@ type Kind = "webhook" | "mail";
 
 interface ChannelProps {
   org: string;
-  /** Whether this gateway sends mail. */
+  /** True if this gateway sends mail. */
   mail: boolean;
-  /** Of whoever adds it: the mailbox that is offered first. */
+  /** The current person's mailbox, which is offered first. */
   ownAddress: string;
   onClose: () => void;
 }

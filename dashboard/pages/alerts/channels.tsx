@@ -1,4 +1,4 @@
-// Where messages go: each can be tried, and removed.
+// The channels that alerts are sent to: each can be tested and removed.
 import { Code } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";

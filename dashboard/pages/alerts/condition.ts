@@ -6,10 +6,10 @@ import { alertsTexts } from "./texts.ts";
 
 type AlertRule = Row<"GET /orgs/{org}/alerts/rules">;
 
-/** What a rule waits for, with its threshold in place of `value`. */
+/** The condition of a rule, with its threshold in place of `value`. */
 export const SENTENCES: Record<AlertKind, (value: string) => string> = alertsTexts.conditions;
 
-/** What an id is called. */
+/** Names by id. */
 export type Names = ReadonlyMap<string, string>;
 
 export const namesOf = (rows: readonly { id: string; name: string }[] = []): Names =>

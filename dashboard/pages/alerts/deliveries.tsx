@@ -1,4 +1,4 @@
-// What was sent, newest first, and what became of it.
+// The alerts that were sent, newest first, and their delivery state.
 import { Box, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { moreOf, readPages } from "../../api/read.ts";

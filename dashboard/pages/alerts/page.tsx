@@ -1,4 +1,4 @@
-// Alerts: what is watched, where messages go, and what became of them. One message per crossing, not per request.
+// Alerts: the rules, the channels, and the deliveries. One message per crossing of a threshold, not per request.
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// The form of an alert rule: what is watched, from where on, and who is told.
+// The form of an alert rule: what is watched, the threshold, and who is told.
 import { MultiSelect, NumberInput, Select, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -21,7 +21,7 @@ type RuleInput = Body<"POST /orgs/{org}/alerts/rules">;
 
 interface RuleDialogProps {
   org: string;
-  /** Null makes a new one. */
+  /** Null for a new rule. */
   of: AlertRule | null;
   channels: readonly AlertChannel[];
   keys: Names;
@@ -99,7 +99,7 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
 
 interface Save {
   mutation: Mutation;
-  /** The rule as somebody else left it meanwhile; null where nobody did. */
+  /** The rule as someone else changed it meanwhile; null if nobody did. */
   present: AlertRule | null;
   save: (rule: RuleInput) => void;
 }

@@ -1,4 +1,4 @@
-// The rules of an organization: what is watched, whether it holds now, who is told.
+// The alert rules of an organization: what is watched, whether it is triggered now, who is told.
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";
 import type { Row } from "../../api/routes.ts";
@@ -17,7 +17,7 @@ interface RulesProps {
   rows: readonly AlertRule[];
   channels: Names;
   keys: Names;
-  /** Null where nothing may be changed. */
+  /** Null if the person may not change rules. */
   edit: ((of: AlertRule) => void) | null;
 }
 

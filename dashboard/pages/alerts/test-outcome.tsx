@@ -1,4 +1,4 @@
-// What came of a test of a channel: asked until its first try has ended.
+// The outcome of a channel's test: polled until its first attempt has ended.
 import { Alert } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
@@ -12,7 +12,7 @@ const ASK_EVERY_MS = 500;
 
 export interface Test {
   delivery: string;
-  /** What people call it. */
+  /** The channel's name. */
   channel: string;
   sentAtMs: number;
 }

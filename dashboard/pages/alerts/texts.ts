@@ -1,6 +1,6 @@
 import { counted } from "../../format/count.ts";
 
-/** What is known of a test. */
+/** The state of a test. */
 interface Came {
   name: string;
   status: number | null;

@@ -1,5 +1,5 @@
-// The columns of an audit log, for an organization and for operators: each line as a sentence, as it is kept on hover and when
-// it is opened.
+// The columns of an audit log, for an organization and for operators: each line as a sentence, with the raw record in
+// the tooltip and in the drawer.
 import { Text } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import { auditTexts as words } from "./texts.ts";
@@ -12,17 +12,17 @@ import { OrganizationName } from "../../components/organization-name.tsx";
 
 export type AuditRow = Row<"GET /operator/audit">;
 
-/** Who: by name, by what it is called here, or by its id. */
+/** Who acted: a name if known here, otherwise the id. */
 function actorOf({ actor: { id, name } }: AuditRow): string {
   const [kind = "", of] = id.split(" ");
   const known = actorNames[id];
   if (name !== null || known !== undefined) return name ?? known ?? id;
-  // A payment service and the order that it paid.
+  // A payment service and the order that was paid through it.
   const service = of === undefined ? undefined : actorNames[kind];
   return service === undefined ? id : `${service} (${of})`;
 }
 
-/** What happened, with the names in it set apart. */
+/** What happened, with the names in it highlighted. */
 export const Sentence = ({ of }: { of: AuditRow }) => (
   <Text size="sm" className="name sentence clamped" title={rawOf(of)} component="span">
     <strong>{actorOf(of)}</strong>{" "}
@@ -73,5 +73,5 @@ const ADDRESS: Column<AuditRow> = {
 };
 
 export const AUDIT_COLUMNS: Column<AuditRow>[] = [TIME, WHAT, ADDRESS];
-/** Of all organizations. */
+/** For all organizations. */
 export const OPERATOR_AUDIT_COLUMNS: Column<AuditRow>[] = [TIME, WHAT, WHERE, ADDRESS];

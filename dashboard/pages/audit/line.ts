@@ -1,17 +1,17 @@
-// A line of the audit log, and how the values in it are said.
+// A line of the audit log, and how its values are formatted.
 import { exactMoney, formatMoney } from "../../format/money.ts";
 import { formatDay } from "../../format/time.ts";
 
-/** Plain words, and names that stand out. */
+/** Plain text, and highlighted names. */
 export type Part = string | { name: string };
 export type Values = Readonly<Record<string, unknown>>;
-/** A line's values before and after; none where there were none, or where they are damaged. */
+/** A line's values before and after; empty if there were none, or if they are damaged. */
 export interface Line {
   before: Values;
   after: Values;
-  /** The target by its name; of credits given back, the request. */
+  /** The target by its name; for a refund, the request. */
   it: Part;
-  /** What the credits go by: the operator's own reference, or the payment's. */
+  /** The reference of the credits: the operator's own, or the payment's. */
   reference: Part;
 }
 
@@ -28,7 +28,7 @@ export const fromTo = (before: unknown, after: unknown): Part[] => [
   " to ",
   named(after),
 ];
-/** With every digit where they would read the same. */
+/** With all digits if the two would look the same. */
 export function available({ before, after }: Line): string {
   const [was, is] = [before["available_usd"], after["available_usd"]];
   if (typeof was !== "string" || typeof is !== "string") return "";

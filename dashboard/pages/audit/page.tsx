@@ -70,7 +70,7 @@ interface WhoProps {
   set: SetFilters<typeof SHAPE>;
 }
 
-/** Members, and whoever else has a row on the page: operators, management keys, the gateway, people who left. */
+/** Members, and all other actors on the page: operators, management keys, the gateway, people who left. */
 function Who({ org, actor, rows, set }: WhoProps) {
   const seesTeam = useMembership().sees("team");
   const { data: member } = useQuery({

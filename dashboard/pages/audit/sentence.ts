@@ -1,5 +1,5 @@
-// A line of the audit log as a sentence: "raised the monthly limit of key *Batch* from $5.00 to $10.00". Who did it stands before
-// it, the line as it is kept behind it. What nobody wrote a sentence for is told in the words of its action.
+// A line of the audit log as a sentence: "raised the monthly limit of key *Batch* from $5.00 to $10.00". The actor
+// comes before it, the raw line after it. An action without a sentence is described by its own name.
 import type { Row } from "../../api/routes.ts";
 import { formatTarget, targetOf } from "../../format/change.ts";
 import { formatDay } from "../../format/time.ts";
@@ -176,7 +176,7 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
   "route.enable": ({ it }) => ["enabled the route ", it],
 };
 
-/** The words after whoever did it. */
+/** The words after the actor. */
 export function sentenceOf(told: Told): Part[] {
   const { request, reference } = targetOf(told.target);
   const line: Line = {
@@ -192,21 +192,21 @@ export function sentenceOf(told: Told): Part[] {
 export const plain = (parts: readonly Part[]): string =>
   parts.map((part) => (typeof part === "string" ? part : part.name)).join("");
 
-/** As it is kept, for the pointer. */
+/** The raw record, for the tooltip. */
 export const rawOf = ({ action, target, before, after }: Told): string =>
   [
     `${action} ${target}`,
     ...(before === null && after === null ? [] : [`${before ?? "–"} → ${after ?? "–"}`]),
   ].join("\n");
 
-/** `key.pause` of a later version is `key pause: Batch, on true`. */
+/** `key.pause` of a later version becomes `key pause: Batch, on true`. */
 const inItsOwnWords = (action: string, { it, before, after }: Line): Part[] => [
   `${action.replaceAll(/[._]/g, " ")}: `,
   it,
   ...changesOf(before, after),
 ];
 
-/** What is not as it was. */
+/** The values that changed. */
 const changesOf = (before: Values, after: Values): string[] =>
   Object.entries(after)
     .filter(([field, value]) => textOf(before[field]) !== textOf(value))

@@ -1,4 +1,5 @@
-// An audit log, for an organization and for operators; a line opens whole beside it. Which one is in the address.
+// An audit log, for an organization and for operators; a line opens in full beside it. The address names the open
+// line.
 import { Code, Drawer, Stack, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -17,7 +18,7 @@ const SHAPE = { line: text() };
 
 interface AuditTableProps {
   label: string;
-  /** Whose log it is; null: everybody's. A pasted link opens a line that is not on the first page. */
+  /** The organization of the log; null: all. A pasted link may open a line that is not on the first page. */
   org: string | null;
   rows: readonly AuditRow[];
   more: { load: () => void; loading: boolean } | undefined;
@@ -51,7 +52,7 @@ export function AuditTable({ label, org, rows, more }: AuditTableProps) {
 interface LineProps {
   org: string | null;
   id: string;
-  /** Undefined where it is on none of the pages that were read. */
+  /** Undefined if it is on none of the loaded pages. */
   row: AuditRow | undefined;
 }
 
@@ -108,7 +109,7 @@ const Whole = ({ of }: { of: AuditRow }) => (
   </Stack>
 );
 
-/** Nothing is an en dash. */
+/** An empty value is an en dash. */
 const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   <Table.Tr>
     <Table.Th pl={0} scope="row" style={{ verticalAlign: "top", whiteSpace: "nowrap" }}>

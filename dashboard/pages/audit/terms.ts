@@ -1,4 +1,4 @@
-// What was changed of limits, settings and alert rules, with what it was before.
+// Changes of limits, settings and alert rules, with the previous values.
 import { counted } from "../../format/count.ts";
 import { compareMoney } from "../../format/money.ts";
 import { formatDay } from "../../format/time.ts";

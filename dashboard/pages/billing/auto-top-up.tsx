@@ -1,4 +1,5 @@
-// Automatic top-up: below a threshold the kept card is charged, within a monthly cap; the last failure with its reason.
+// Automatic top-up: below a threshold the stored card is charged, within a monthly cap; shows the reason of the last
+// failure.
 import { Alert, Button, Group, Paper, SimpleGrid, Stack, Switch, Text } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";
@@ -28,7 +29,7 @@ interface Terms {
   cap: string;
 }
 
-/** The amounts of its terms, each by its name on the wire. */
+/** The amounts of its terms, by their names in the API. */
 const AMOUNTS = [
   { term: "threshold", field: "threshold_usd", label: words.threshold, placeholder: "" },
   { term: "amount", field: "amount_usd", label: words.topUpBy, placeholder: "" },
@@ -85,7 +86,7 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
   );
 }
 
-/** What was typed, from which terms it began, and whether it may be saved. */
+/** The typed terms, the terms they started from, and whether they may be saved. */
 function useTermsForm(org: string, of: AutoTopUp) {
   const [typed, setTyped] = useState<{ terms: Terms; from: AutoTopUp } | null>(null);
   const save = useChange("PUT /orgs/{org}/billing/auto-top-up", { org }, (saved) =>
@@ -117,7 +118,7 @@ function useTermsForm(org: string, of: AutoTopUp) {
   };
 }
 
-/** The kept card, what it was charged this month, and how it goes. */
+/** The stored card, what was charged to it this month, and its state. */
 function Card({ org, of, mayChange }: AutoTopUpProps) {
   const [removing, setRemoving] = useState(false);
   return (
@@ -140,7 +141,7 @@ function Card({ org, of, mayChange }: AutoTopUpProps) {
 
 interface LastFailureProps {
   of: NonNullable<AutoTopUp["last_failure"]>;
-  /** Null for whoever may not. */
+  /** Null for a person who may not retry. */
   retry: { isPending: boolean; mutate: (input: object) => void } | null;
 }
 

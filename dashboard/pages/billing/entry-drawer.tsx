@@ -1,5 +1,5 @@
-// One entry of the ledger: what it moved, the requests that it stands for, each with its drawer and its receipt, and the hashes
-// that chain it.
+// One entry of the ledger: what it moved, the requests that it covers, each with its drawer and its receipt, and the
+// hashes that chain it.
 import { Anchor, Code, Drawer, Group, Stack, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";

@@ -1,4 +1,5 @@
-// The ledger with its running balance: every entry that changed what the organization owns, by month and kind, as CSV.
+// The ledger with its running balance: every entry that changed the organization's credits, by month and kind, and as
+// CSV.
 import { Select } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -104,13 +105,13 @@ export function Ledger({ org }: { org: string }) {
   );
 }
 
-/** Apart from the list, of which no row is drawn again when it opens. */
+/** Separate from the list, so that no row is rendered again when it opens. */
 function OpenEntry({ org }: { org: string }) {
   const [{ entry }, setFilters] = useFilters(DRAWER);
   return <EntryDrawer org={org} entry={entry} onClose={() => setFilters({ entry: "" })} />;
 }
 
-/** Its drawer, which lists the requests that it stands for. */
+/** A link to the entry's drawer, which lists the requests that it covers. */
 const ToEntry = ({ org, n, children }: { org: string; n: number; children: string }) => (
   <Link
     to={path.organization(org, "billing")}

@@ -1,4 +1,5 @@
-// Back from the payment page: what became of the order. Coming back credits nothing, so the page waits for the event.
+// The state of an order after the return from the payment page. Returning credits nothing, so the page waits for the
+// event.
 import { Alert, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -26,7 +27,7 @@ export function OrderProgress({ org, order, onClose }: OrderProgressProps) {
   const queries = useQueryClient();
   const progress = useQuery({
     ...read("GET /orgs/{org}/billing/orders/{order}", { org, order }),
-    // Asked again until the payment service has spoken.
+    // Polls until the payment service has reported.
     refetchInterval: ({ state: { data } }) => (data?.state === "open" ? ASKED_EVERY_MS : false),
   });
   const state = progress.data?.state;

@@ -1,4 +1,5 @@
-// Buying credits: an order is made, paid where its service says, and credited by the service's event only.
+// Buying credits: an order is made here, paid on the payment service's page, and credited only by the service's
+// event.
 import { Alert, Button, Checkbox, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";

@@ -1,4 +1,4 @@
-// What this organization ordered: paid, still to be paid, failed with the reason.
+// The organization's orders: paid, unpaid, or failed with the reason.
 import { Button, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { moreOf, readPages } from "../../api/read.ts";

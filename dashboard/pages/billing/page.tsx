@@ -1,4 +1,4 @@
-// Credits as one arithmetic line, what is held right now, and the ledger with its running balance.
+// Credits as one line of arithmetic, what is held right now, and the ledger with its running balance.
 import { Button, Paper, SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

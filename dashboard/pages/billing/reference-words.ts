@@ -1,4 +1,5 @@
-// What a ledger entry goes by, in plain words: `operator: INV-1` of a grant is `granted by the operator, INV-1`.
+// The reference of a ledger entry in plain words: `operator: INV-1` of a grant becomes `granted by the operator,
+// INV-1`.
 import { formatCount } from "../../format/count.ts";
 import { billingTexts as words } from "./texts.ts";
 
@@ -17,18 +18,18 @@ const BY_OTHERS: Readonly<Record<string, string>> = {
 interface Named {
   kind: string;
   reference: string | null;
-  /** That it stands for. */
+  /** The number that it covers. */
   requests: number;
 }
 
-/** Entries of requests have no reference: several of one instant are one entry. "" where nothing tells. */
+/** Entries of requests have no reference: several of one instant are one entry. "" if there is nothing to say. */
 export function entryWords({ kind, reference, requests }: Named): string {
   if (reference !== null) return referenceWords(kind, reference);
   if (requests > 0) return words.requests(formatCount(requests));
   return kind === "debt_paid" ? words.debtPaid : "";
 }
 
-/** A reference of another shape, or from where nobody wrote words for, is told as it stands. */
+/** A reference of another shape, or from an unknown source, is returned unchanged. */
 export function referenceWords(kind: string, reference: string): string {
   const [, source, id] = /^([a-z]+): (.+)$/s.exec(reference) ?? [];
   if (source === undefined || id === undefined) return reference;

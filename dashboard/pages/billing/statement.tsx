@@ -1,5 +1,5 @@
-// The statement of a month: its sums in one column, what charges were for, and the same to file as PDF or CSV. It is made when
-// it is asked for: a month may have a million charges.
+// The statement of a month: its sums in one column, what the charges were for, and downloads as PDF or CSV. It is
+// made on demand: a month may have a million charges.
 import { Alert, Button, Code, Group, Paper, Select, Stack, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
@@ -166,7 +166,7 @@ const Line = ({
   </Table.Tr>
 );
 
-/** What came and went beside charges; of a refund the request that it gave back. */
+/** Movements other than charges; a refund names its request. */
 const movementColumns = (org: string): Column<Movement>[] => [
   { title: words.at, cell: ({ at }) => <Time at={at} /> },
   { title: words.kind, always: true, cell: ({ kind }) => entryKindNames[kind] },

@@ -34,7 +34,7 @@ export const billingTexts = {
   heldRowsShown: { false: "Hidden", true: "Shown" },
   csv: "Download CSV",
   requests: (count: string) => counted(count, "request"),
-  /** What is owed is paid first by whatever comes back. */
+  /** Any credits that come back first pay what is owed. */
   debtPaid: "from what requests returned",
   kinds: entryKindNames,
   columns: {

@@ -1,4 +1,4 @@
-// A terminal wants to log in as the person who looks at this page: its code is typed or confirmed, then decided about.
+// A terminal wants to log in as the person who looks at this page: they type or confirm its code, then decide.
 import { Button, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useAsk } from "../../api/read.ts";
@@ -55,7 +55,7 @@ function Asked() {
   );
 }
 
-/** A link brings the code along; it is shown, to be compared with the terminal, and never sent by itself. */
+/** A link may carry the code; it is shown, to be compared with the terminal, and never submitted automatically. */
 function CodeForm({ onFound }: { onFound: (device: Device) => void }) {
   const [{ code: brought }] = useFilters({ code: text() });
   const [code, setCode] = useState(() => typed(brought));

@@ -1,4 +1,4 @@
-// Joining an organization by the link of an invitation: with a new account, or as the person who is signed in.
+// Joining an organization by an invitation's link: with a new account, or as the signed-in person.
 import { Button, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";

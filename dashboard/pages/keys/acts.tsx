@@ -1,4 +1,4 @@
-// The dialogs of the keys page: create, edit, pause, replace, revoke, and the one look at a new secret.
+// The dialogs of the keys page: create, edit, pause, replace, revoke, and the new secret, shown once.
 import { List, Modal, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -21,7 +21,7 @@ import type { KeyAct } from "./row-menu.tsx";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 
-/** What is open beside the table. */
+/** The open dialog. */
 export type Act = { kind: "create"; scope: Key["scope"] } | { kind: KeyAct; key: Key };
 
 interface ActProps {

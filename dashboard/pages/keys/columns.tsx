@@ -18,7 +18,7 @@ type Key = Row<"GET /orgs/{org}/keys">;
 interface ColumnTerms {
   org: string;
   onAct: (act: KeyAct, key: Key) => void;
-  /** The key that this one took the place of just now, while it still works. */
+  /** The key that this one has just replaced, while the old one still works. */
   replacedBy: (key: Key) => Key | undefined;
 }
 
@@ -131,7 +131,7 @@ function Spent({ of }: { of: Key }) {
   );
 }
 
-/** A day or a week that has a limit, as it stands. */
+/** Use of a daily or weekly limit. */
 function Within({ limit, of, words: said }: { limit: string | null; of: Key["day"]; words: string }) {
   if (limit === null || of === null) return null;
   return (

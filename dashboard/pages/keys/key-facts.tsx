@@ -1,4 +1,5 @@
-// What a key is and what it may: who made it and when, its use, its end, its models and output, whose place it took.
+// A key's facts and settings: who made it and when, its use, its expiry, its models and output limit, the key it
+// replaced.
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { Answer } from "../../api/routes.ts";
@@ -49,7 +50,7 @@ export const KeyFacts = ({ of, org }: { of: Key; org: string }) => (
         <Fact name={keysTexts.output}>
           {of.max_output_tokens === null ? words.asModel : words.tokens(of.max_output_tokens)}
         </Fact>
-        {/* A replica of the last version tells of neither. */}
+        {/* A replica of the previous version reports neither. */}
         {of.replaces && (
           <Fact name={words.replaces}>
             <Other org={org} of={of.replaces} />

@@ -1,4 +1,4 @@
-// The dialog that makes a key, and the one that changes a key's name and what it may.
+// The dialog that makes a key, and the one that changes a key's name and settings.
 import { Alert, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Body, Row } from "../../api/routes.ts";
@@ -39,7 +39,7 @@ export const LostSecret = ({ org, of }: { org: string; of: Made }) => (
 );
 
 interface CreateKeyProps extends DialogProps<NewKey> {
-  /** The key that this form had made already, whose secret is not told twice. */
+  /** The key that this form has already made, whose secret is not shown twice. */
   lost: Made | null;
   startScope: Key["scope"];
 }
@@ -79,7 +79,7 @@ export function CreateKeyDialog(props: CreateKeyProps) {
 
 interface EditKeyProps extends DialogProps<Omit<KeyEdit, "version">> {
   of: Key;
-  /** As somebody else has left it meanwhile. */
+  /** As someone else has changed it meanwhile. */
   now: Key | null;
 }
 
@@ -87,7 +87,7 @@ export function EditKeyDialog(props: EditKeyProps) {
   const { org, onClose, onSubmit, mutation, of, now } = props;
   const [name, setName] = useState(of.name);
   const [typed, setTyped] = useState(typedOf(of));
-  // A name that was given before today's rules stays as it is.
+  // A name from before the current rules is left unchanged.
   const renamed = (name !== of.name || now !== null) && { name: name.trim() };
   return (
     <FormDialog

@@ -1,4 +1,4 @@
-// How a key stands against its limits of the month, the week and the day: spend and running holds are what each is compared with.
+// A key's use of its monthly, weekly and daily limits: each is compared with spend plus running holds.
 import { Box, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Answer } from "../../api/routes.ts";
@@ -59,7 +59,7 @@ interface SpanProps {
   limit: string | null;
   spent: string;
   held: string;
-  /** When it counts from zero again; null for the month, whose first everybody knows. */
+  /** When it starts from zero again; null for the month, where it is obvious. */
   resets: string | null;
   children?: ReactNode;
 }

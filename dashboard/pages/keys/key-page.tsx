@@ -1,5 +1,5 @@
-// One key: how it stands against its limits, what it may, what it spent and was refused, and whatever can be done with it. Keys that
-// are over keep theirs: past usage stays.
+// One key: its use of its limits, its settings, its spend and refusals, and its actions. Ended keys keep their page:
+// past usage stays.
 import { Button, Code, Group, Paper, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";

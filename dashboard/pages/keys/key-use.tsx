@@ -1,5 +1,5 @@
-// What a key did in a window of time: spend and refusals as charts, its models, why it was refused, what of its holds was charged. All
-// of it leads to its requests in Activity.
+// A key's use in a time range: charts of spend and refusals, its models, why it was refused, how much of its holds
+// was charged. All of it links to its requests in Activity.
 import { Button, SimpleGrid, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -33,7 +33,7 @@ type Usage = Answer<"GET /orgs/{org}/usage">;
 type Range = (typeof RANGES)[number];
 
 export const RANGES = ["24h", "7d", "30d"] as const;
-/** In the shape of what comes: tiles, a chart, a table. */
+/** In the shape of the content to come: tiles, a chart, a table. */
 const HEIGHT = 480;
 const ASKED_EVERY_MS = 60_000;
 
@@ -41,7 +41,7 @@ interface UseProps {
   org: string;
   of: Key;
   range: Range;
-  /** What mends a refusal is done right here; null where nothing can be done with the key, or not by this person. */
+  /** Fixes a refusal right here; null if nothing can be done with the key, or not by this person. */
   mend: ((act: KeyAct) => void) | null;
 }
 
@@ -181,7 +181,7 @@ const MENDED_BY: Readonly<Record<string, "edit" | "rates" | "resume">> = {
   api_key_paused: "resume",
 };
 
-/** Null for what is not about the key: its own way is as good as any. */
+/** Null for causes other than the key, which have their own remedy. */
 function mendingOf(code: string, mend: UseProps["mend"]): ReactNode {
   if (!(ABOUT_KEY as readonly string[]).includes(code)) return null;
   const act = MENDED_BY[code];

@@ -23,7 +23,7 @@ const SHAPE = {
   search: text(),
   state: oneOf(["not_revoked", "active", "limit", "paused", "expired", "revoked", "all"], "not_revoked"),
   scope: oneOf(["all", "standard", "research"], "all"),
-  /** Who made it: a person, or `left` for everybody who is no longer of the organization. */
+  /** Who made it: a person, or `left` for everyone who has left the organization. */
   by: text(),
   /** A link from elsewhere opens the form with this scope. */
   create: oneOf(["", "standard", "research"], ""),
@@ -39,7 +39,7 @@ export function KeysPage() {
   const [act, setAct] = useState<Act | null>(() =>
     filters.create === "" || !may("keys.create") ? null : { kind: "create", scope: filters.create },
   );
-  // Kept while the page is open: what a successor replaced is named in no later answer.
+  // Kept while the page is open: no later answer names the key that a successor replaced.
   const [replaced, setReplaced] = useState<ReadonlyMap<string, string>>(new Map());
   const close = (): void => {
     setAct(null);
@@ -116,7 +116,7 @@ function Orphans({ count, show }: { count: number; show: () => void }) {
   );
 }
 
-/** As the server names what this page calls otherwise; `limit`: blocked by one. */
+/** The server's names, where this page has others; `limit`: blocked by one. */
 const STATES = { not_revoked: "not_over", limit: "blocked_by_limit" } as const;
 
 const askedOf = ({ search, state, scope, by }: Filters<typeof SHAPE>) => ({
@@ -132,7 +132,7 @@ interface KeyFiltersProps {
   org: string;
   filters: Filters<typeof SHAPE>;
   set: SetFilters<typeof SHAPE>;
-  /** Those with the most keys; others are found by what is typed. */
+  /** The people with the most keys; others are found by typing. */
   makers: readonly Maker[];
 }
 
@@ -180,7 +180,7 @@ interface MakerSelectProps extends Pick<KeyFiltersProps, "org" | "makers"> {
 
 function MakerSelect({ org, value, makers, onChange }: MakerSelectProps) {
   const known = EVERYBODY.find((one) => one.value === value) ?? makers.map(optionOf).find(isOf(value));
-  // Somebody with few keys may be asked for by a link.
+  // A link may name a person with few keys.
   const { data: found } = useQuery({
     ...read("GET /orgs/{org}/key-makers", { org }, { search: value }),
     enabled: known === undefined,

@@ -1,4 +1,4 @@
-// What the row of a key and its page both show of it.
+// What a key's row and its page both show.
 import { Text } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
@@ -8,7 +8,7 @@ import { keysTexts as words } from "./texts.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 
-/** Of an act long ago: the day is enough, the rest is in the tooltip. */
+/** For an old event: the day is enough, the rest is in the tooltip. */
 export const Day = ({ at }: { at: string }) => (
   <Text size="xs" c="dimmed" title={formatTime(at)}>
     {formatDay(at)} UTC
@@ -26,7 +26,7 @@ export function KeyStateBadge({ of }: { of: Key }) {
   return <StateBadge state={state} word={state === "limit" ? words.stateLimit : words.states[state]} />;
 }
 
-/** Since when it is over, until when its limit is reached, or when it ends. */
+/** Since when it is over, until when its limit is reached, or when it expires. */
 export function StateTime({ of }: { of: Key }) {
   if (of.revoked_at !== null && of.status === "revoked") return <Day at={of.revoked_at} />;
   if (stateOf(of) === "limit") return <Until at={of.resets_at} />;
@@ -39,7 +39,7 @@ const Until = ({ at }: { at: string }) => (
   </Text>
 );
 
-/** Keys outlive the member who made them, so a member who left is named as one. */
+/** Keys outlive the member who made them, so a member who left is marked as such. */
 export function Maker({ of }: { of: Key["created_by"] }) {
   if (of === null) return words.noMaker;
   return (

@@ -1,4 +1,4 @@
-// What a key was refused over time, by code; a bar opens those requests.
+// A key's refusals over time, by code; a bar opens those requests.
 import { useNavigate } from "@tanstack/react-router";
 import type { Answer } from "../../api/routes.ts";
 import { Figure } from "../../components/figure.tsx";

@@ -1,4 +1,4 @@
-// What can be done with one key.
+// The actions on one key.
 import { ActionIcon, Menu } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";

@@ -1,4 +1,4 @@
-// What a key may, as it is typed: its limits, its models, its output, its end.
+// The fields of a key's settings: its limits, its models, its output limit, its expiry.
 import { MultiSelect, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
@@ -10,7 +10,7 @@ import { keysTexts as words } from "./texts.ts";
 type Key = Row<"GET /orgs/{org}/keys">;
 type Sent = Omit<Body<"PATCH /orgs/{org}/keys/{key}">, "version" | "name">;
 
-/** Blank: no such bound. */
+/** Blank: no limit. */
 export interface TypedSettings {
   limit: string;
   day: string;
@@ -39,7 +39,7 @@ const outputProblem = (typed: string): string | null =>
 export const isSound = ({ limit, day, week, output }: TypedSettings): boolean =>
   [...[limit, day, week].map(amountProblem), outputProblem(output)].every((problem) => problem === null);
 
-/** An end whose day was not touched stays as it is, to the millisecond. */
+/** An expiry whose day was not changed stays the same, to the millisecond. */
 export function sentOf(typed: TypedSettings, of: Key | null): Sent {
   const bound = (text: string): string | null => (text.trim() === "" ? null : text.trim());
   const output = bound(typed.output);

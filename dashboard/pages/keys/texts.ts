@@ -105,7 +105,7 @@ export const keysTexts = {
   revokeOld: (prefix: string) => `Revoke the old ${prefix}…`,
   showOrphans: "Show them",
   makersLeft: "People who left",
-  /** Of the page of one key. */
+  /** For the page of one key. */
   one: {
     all: "All keys",
     unknown: "Key not found",

@@ -1,4 +1,4 @@
-// One model: what it costs and can, its routes, and how it is called.
+// One model: what it costs and supports, its routes, and how to call it.
 import { Badge, Button, Code, Group, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { givesWords } from "../../api/models.ts";
@@ -69,7 +69,7 @@ export const Card = ({ of }: { of: Model }) => (
   </Stack>
 );
 
-/** How a program calls it, for whoever asks. */
+/** How a program calls it, shown on demand. */
 function CallCode({ of }: { of: Model }) {
   const [shown, { toggle }] = useDisclosure(false);
   const { baseUrl } = useMembership();

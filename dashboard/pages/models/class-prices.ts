@@ -1,5 +1,5 @@
-// What a model costs beyond input, cached input and output: a line each for its classes, its tiers of long prompts, and its
-// tiers of service. None for most models.
+// A model's prices other than input, cached input and output: a line for each class, each tier of long prompts, and
+// each service tier. Empty for most models.
 import type { Row } from "../../api/routes.ts";
 import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";

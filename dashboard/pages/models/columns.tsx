@@ -1,4 +1,4 @@
-// The models side by side: each header that counts something orders the rows by it.
+// The models side by side: each numeric column can be sorted.
 import { Box, Stack, Text } from "@mantine/core";
 import { givesWords } from "../../api/models.ts";
 import type { Row } from "../../api/routes.ts";
@@ -13,7 +13,7 @@ import { modelsTexts as words } from "./texts.ts";
 
 type Model = Row<"GET /orgs/{org}/models">;
 
-/** Below every figure that there is: what was not seen stands at the end. */
+/** Below every real figure: models without one are last. */
 const UNSEEN = -1;
 
 const price = (

@@ -1,4 +1,4 @@
-// "What would it cost" for typed token numbers; the server does the arithmetic.
+// "What would it cost" for typed token counts; the server calculates it.
 import { Group, NumberInput, Paper, Select, Stack, Text, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";

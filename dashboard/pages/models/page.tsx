@@ -1,4 +1,5 @@
-// The catalogue: what each model costs and can, whether this organization may call it now, and what a call would cost.
+// The catalogue: what each model costs and supports, whether this organization may call it now, and what a call would
+// cost.
 import { Drawer, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
@@ -27,7 +28,7 @@ const SHAPE = {
   tier: oneOf(["", ...TIERS], ""),
   state: oneOf(["", ...STATES], ""),
   can: oneOf(["", ...CAPABILITIES], ""),
-  /** The one that is looked at. */
+  /** The open model. */
   model: text(),
 };
 
@@ -71,7 +72,7 @@ export function ModelsPage() {
 }
 
 interface ModelDrawerProps {
-  /** None: closed. */
+  /** Undefined: closed. */
   of: Model | undefined;
   onClose: () => void;
 }

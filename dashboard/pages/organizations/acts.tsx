@@ -1,4 +1,4 @@
-// The dialogs of the organizations page: make one, rename it, and invite the person who owns it.
+// The dialogs of the organizations page: make one, rename it, and invite its owner.
 import { Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

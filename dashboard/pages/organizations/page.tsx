@@ -1,4 +1,4 @@
-// Organizations: find one, make one, bring in its owner, look into its pages.
+// Organizations: find one, make one, invite its owner, look into its pages.
 import { Button } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -26,7 +26,7 @@ type Act = { kind: "create" } | { kind: "rename" | "invite"; to: OrganizationRow
 export function OrganizationsPage() {
   const [{ search }, setFilters] = useFilters(SHAPE);
   const organizations = useInfiniteQuery(
-    // Few installations have more than one page of these, so that an order is one of all of them.
+    // Few installations have more than one page of these, so that sorting usually covers all of them.
     readPages("GET /operator/organizations", {}, { search, limit: PAGE_ROWS_MAX }),
   );
   const [act, setAct] = useState<Act | null>(null);
@@ -84,6 +84,6 @@ export function OrganizationsPage() {
   );
 }
 
-/** The server's order is that of ids, which says nothing to anybody. */
+/** The server's order is by id, which means nothing to people. */
 const byName = (rows: readonly OrganizationRow[]): OrganizationRow[] =>
   rows.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));

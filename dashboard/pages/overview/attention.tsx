@@ -1,4 +1,4 @@
-// What needs a look, each line a link to the very thing.
+// What needs attention, each line a link to the thing itself.
 import { Button, Stack } from "@mantine/core";
 import { useState } from "react";
 import type { Answer } from "../../api/routes.ts";

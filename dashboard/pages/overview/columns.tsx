@@ -1,4 +1,4 @@
-// The columns of the overview's tables: each first cell leads to what is behind its row.
+// The columns of the overview's tables: each first cell links to what is behind its row.
 import type { TimeRange } from "../../../src/domain/usage-words.ts";
 import type { Answer } from "../../api/routes.ts";
 import { Change } from "../../components/change.tsx";

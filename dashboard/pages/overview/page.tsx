@@ -1,4 +1,5 @@
-// How the organization stands: credits with what is held, spend, requests, what was refused and why, what needs a look.
+// The state of the organization: credits and holds, spend, requests, refusals and their reasons, what needs
+// attention.
 import { Group, SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -89,7 +90,7 @@ function Figures({ org, range, of }: TilesProps) {
 
 const STEPS = { key: "keys", first_request: "playground", credits: "billing", invited: "team" } as const;
 
-/** What a new organization has not done yet, as far as it is for this person to do. */
+/** What a new organization has not done yet, as far as this person may do it. */
 function Steps({ of: { steps } }: { of: Overview }) {
   const { may } = useMembership();
   const mine = {

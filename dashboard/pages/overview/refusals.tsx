@@ -1,4 +1,4 @@
-// What was turned away, by cause: how often, why as it stands now, and the one thing that mends it.
+// Refusals by cause: how often, the reason as it stands now, and how to fix it.
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { Answer } from "../../api/routes.ts";
@@ -20,7 +20,7 @@ interface RefusalsProps {
   org: string;
   range: string;
   of: Pick<Overview, "refusals">;
-  /** Of this key alone, on its page: its requests are what is led to, and mended it is right there. */
+  /** For one key, on its page: links lead to its requests, and fixes are made right there. */
   ofKey?: { id: string; mend: (code: string) => ReactNode };
 }
 
@@ -97,7 +97,7 @@ export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps)
   );
 }
 
-/** The model to use, or what to do. */
+/** The model to use instead, or what to do. */
 const Remedy = ({ org, of: { next, instead } }: { org: string; of: Pick<Cause, "next" | "instead"> }) => (
   <Text size="sm" className="name" maw="min(100%, 35rem)">
     {next === null ? (

@@ -1,4 +1,4 @@
-// Where the money goes: spend by model over the range, beside what it was before.
+// Spend by model over the range, compared with the range before.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { TimeRange } from "../../../src/domain/usage-words.ts";

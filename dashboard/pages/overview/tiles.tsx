@@ -1,4 +1,4 @@
-// The figures at the head of the overview: credits as they stand, then what was asked for in the chosen time.
+// The figures at the head of the overview: current credits, then what was requested in the chosen time.
 import { SimpleGrid, Stack, Text } from "@mantine/core";
 import type { TimeRange } from "../../../src/domain/usage-words.ts";
 import type { Answer } from "../../api/routes.ts";
@@ -102,7 +102,7 @@ export function TrafficTiles({ org, range, of }: TilesProps) {
   );
 }
 
-/** The pace of a first day says nothing about decades. */
+/** The first day's rate says nothing about decades. */
 const DAYS_AT_MOST = 3650;
 const printDays = (days: number | null): string =>
   days === null ? "–" : days > DAYS_AT_MOST ? words.longer : formatCount(days);

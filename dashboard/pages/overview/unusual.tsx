@@ -1,4 +1,4 @@
-// A day that is unlike the usual ones, in one sentence, with the way to what makes it so.
+// An unusual day in one sentence, with a link to what makes it so.
 import type { Answer } from "../../api/routes.ts";
 import { formatMoney } from "../../format/money.ts";
 import { addDays, today } from "../../format/time.ts";

@@ -1,4 +1,4 @@
-// One line of what needs a look: it leads to the very thing, where somebody may see that.
+// One line of what needs attention: a link to the thing itself, if the person may see it.
 import { Anchor, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { BareLink } from "../../components/link.tsx";

@@ -1,4 +1,4 @@
-// What a request would hold, asked of the gateway itself; or why it would be refused, and what to do then.
+// What a request would hold, as the gateway itself says; or why it would be refused, and what to do then.
 import { Button, Group, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -18,7 +18,7 @@ interface BoundProps {
   surface: SpokenSurface;
   request: ChatBody;
   onAffordable: (tokens: number) => void;
-  /** Named where two are asked. */
+  /** Names the model if two are asked. */
   named: boolean;
 }
 

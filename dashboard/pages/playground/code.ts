@@ -1,4 +1,4 @@
-// The request of the playground as a program would send it, on the surface that is spoken; the key comes from the environment.
+// The playground's request as code, for the chosen surface; the key comes from the environment.
 import type { SpokenSurface } from "../../../src/domain/surfaces.ts";
 import type { ChatBody } from "../../api/chat.ts";
 import { WORDS } from "../../api/surface-words.ts";
@@ -8,7 +8,7 @@ interface Place {
   surface: SpokenSurface;
 }
 
-/** How the vendors' SDKs call a surface, and read what it answers. */
+/** How the vendors' SDKs call a surface, and read its answer. */
 interface Sdk {
   path: string;
   call: string;
@@ -76,7 +76,7 @@ const CLIENTS = {
 
 export function printCode({ baseUrl, surface }: Place, asked: ChatBody): Record<string, string> {
   const sdk = SDKS[surface];
-  // What is left out of a body is `undefined` here.
+  // Omitted members of a body are `undefined` here.
   const request = JSON.parse(JSON.stringify(WORDS[surface].body(asked))) as Record<string, unknown>;
   const said = asked.stream ? ("streamed" as const) : ("whole" as const);
   const at = sdk.of === "anthropic" ? baseUrl.replace(/\/v1$/, "") : baseUrl;

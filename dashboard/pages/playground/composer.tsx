@@ -1,4 +1,4 @@
-// What is said next: the message, what it will cost at most, and the same request as code.
+// The next message: its text, its maximum cost, and the same request as code.
 import { Button, Group, Paper, Stack, Text, Textarea } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { CodeTabs } from "../../components/code-tabs.tsx";

@@ -1,4 +1,4 @@
-// Settings above, the conversation with one model or with two side by side, and what is said next.
+// Settings at the top, the conversation with one model or with two side by side, and the next message.
 import { Paper, SimpleGrid, Stack } from "@mantine/core";
 import { useMembership } from "../../membership.tsx";
 import { Composer } from "./composer.tsx";

@@ -1,4 +1,5 @@
-// One message, said to one model or to two side by side: who is asked, whether they may be now, and what each is sent.
+// One message to one model or to two side by side: which models are asked, whether they may be asked now, and what
+// each is sent.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Message } from "../../api/chat.ts";
@@ -29,10 +30,11 @@ export function useDialogue(org: string, terms: Terms) {
   const say = async ({ asked, with: one }: Pair, said: readonly Message[]) => {
     const request = terms.bodyOf(asked, [...one.messages, ...said]);
     const paid = { key: terms.key, surface: terms.surface };
-    // The bound on screen, if it is of this very request; who sends sooner than it was asked for asks now.
+    // The bound on the screen, if it is for this very request; if the person sent before it was requested, it is
+    // requested now.
     const promptTokens = queries.ensureQueryData(quoteQuery(org, { ...paid, request })).then(
       ({ prompt_tokens_max: bound }) => bound,
-      () => null, // then the answer runs without a price, and is charged all the same
+      () => null, // then the answer shows no running price, and is charged all the same
     );
     return await one.say(said, { ...paid, request, promptTokens });
   };
@@ -45,15 +47,15 @@ export function useDialogue(org: string, terms: Terms) {
     owed,
     ready,
     begun: left.turns.length + right.turns.length > 0,
-    /** The request that the message would be. */
+    /** The request that the message would become. */
     requestTo: (asked: Asked, one: Conversation) => terms.bodyOf(asked, [...one.messages, spoken]),
-    /** As the first model would be asked; null where there is none. */
+    /** The request to the first model; null if there is none. */
     firstRequest: () => (terms.first ? terms.bodyOf(terms.first, [...left.messages, spoken]) : null),
     say,
     send: async (): Promise<void> => {
       if (!ready || running) return;
       const ended = await Promise.all(pairs.map((pair) => say(pair, [spoken])));
-      // What nobody answered stays in the field, to be sent again.
+      // A message that got no answer stays in the field, to be sent again.
       if (ended.some(({ phase }) => phase === "settled" || phase === "stopped")) setMessage("");
     },
     stop: (): void => {

@@ -1,5 +1,5 @@
-// Requests like any program's, paid by a key of the organization: the bound before one is sent, the stream with its
-// reasoning apart, the exact charge after.
+// Real requests, paid by a key of the organization: the bound before one is sent, the stream with its reasoning shown
+// separately, the exact charge afterwards.
 import { useQuery } from "@tanstack/react-query";
 import { givesWords } from "../../api/models.ts";
 import { read } from "../../api/read.ts";

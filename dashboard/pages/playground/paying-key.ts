@@ -1,4 +1,4 @@
-// Which key pays in the playground until somebody chooses another one.
+// The key that pays in the playground by default.
 import { allows } from "../../../src/domain/allowed-models.ts";
 import type { Row } from "../../api/routes.ts";
 
@@ -8,7 +8,7 @@ type Model = Pick<Row<"GET /orgs/{org}/models">, "id" | "tier">;
 const mayCall = (key: Key, { id, tier }: Model): boolean =>
   key.scope === tier && allows(key.allowed_models, id);
 
-/** Whether it may call the model and has something left. */
+/** True if it may call the model and has something left. */
 export const canPay = (key: Key, model: Model): boolean => mayCall(key, model) && !key.blocked_by_limit;
 
 /** The first one that may call the model and has something left; otherwise one whose refusal says what is missing. */

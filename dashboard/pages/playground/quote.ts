@@ -7,11 +7,11 @@ import { WORDS } from "../../api/surface-words.ts";
 import type { SpokenSurface } from "../../../src/domain/surfaces.ts";
 
 interface Quote {
-  /** Null where it has no bound, because it would be rejected. */
+  /** Null if it has no bound, because it would be rejected. */
   max_charge_usd: string | null;
   prompt_tokens_max: number | null;
   refusal: { status: number; code: string; message: string } | null;
-  /** What lowers the bound to the credits that are there. */
+  /** The largest output maximum whose bound the available credits cover. */
   affordable_max_tokens: number;
 }
 

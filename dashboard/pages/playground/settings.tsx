@@ -1,4 +1,4 @@
-// What is asked how: the model or the two, the key that pays, bounds, system prompt, tools.
+// The settings of the playground: one or two models, the key that pays, limits, system prompt, tools.
 import {
   Accordion,
   Button,

@@ -1,4 +1,4 @@
-// The conversation with one model, turn by turn; where the model calls a tool, its result is typed here.
+// The conversation with one model, turn by turn; if the model calls a tool, its result is typed here.
 import { Button, Paper, Stack, Text, Textarea, Title } from "@mantine/core";
 import { useState } from "react";
 import type { Message, ToolCall } from "../../api/chat.ts";

@@ -1,4 +1,4 @@
-// What is chosen and typed in the playground, and the request that comes of it.
+// The choices and inputs of the playground, and the request made from them.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ChatBody, Message } from "../../api/chat.ts";
@@ -16,11 +16,11 @@ const SHAPE = { model: text(), second: text(), surface: oneOf([...SPOKEN_SURFACE
 
 export interface Choices {
   models: readonly Model[];
-  /** The newest of those that can be asked with; more are found by their names. */
+  /** The newest usable keys; more are found by name. */
   keys: readonly Key[];
 }
 
-/** One model that is asked; the address names it. */
+/** One model to ask; the address names it. */
 export interface Asked {
   model: Model;
   effort: string | null;
@@ -54,7 +54,7 @@ export function useTerms(org: string, { models, keys }: Choices) {
     ),
     enabled: seeks,
   });
-  // While an older one is looked for, none is chosen yet.
+  // While an older key is being looked up, none is chosen yet.
   const paying =
     seeks && older.isLoading ? undefined : payingKey([...keys, ...(older.data?.data ?? [])], first);
   return {
@@ -77,12 +77,12 @@ export function useTerms(org: string, { models, keys }: Choices) {
     stream,
     setStream,
     toolsProblem: readTools(tools).problem,
-    /** The body that asks a model these messages. */
+    /** Makes the request that sends these messages to a model. */
     bodyOf: ({ model, effort }: Asked, messages: readonly Message[]): ChatBody => {
       const { found } = readTools(tools);
-      // Responses show what was thought to who names a mode.
+      // Responses show reasoning only if the request names a mode.
       const mode = effort ?? (named.surface === "responses" ? (model.reasoning?.default ?? null) : null);
-      // Anthropic's surface has no request without one.
+      // Anthropic's surface requires one.
       const most = maxTokens ?? (named.surface === "messages" ? model.default_output_tokens : null);
       return {
         model: model.id,

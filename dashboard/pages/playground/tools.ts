@@ -1,11 +1,11 @@
-// Definitions of tools as people type them: JSON, checked by the same rule as on the server.
+// Tool definitions as people type them: JSON, checked by the same rule as on the server.
 import { parseTools } from "../../../src/gateway/formats/chat-completions/parse-tools.ts";
 import { Refusal } from "../../../src/domain/refusals.ts";
 import { playgroundTexts as words } from "./texts.ts";
 
 interface Read {
   found: readonly object[];
-  /** What to write instead; null where all is well. */
+  /** The error; null if the definitions are valid. */
   problem: string | null;
 }
 

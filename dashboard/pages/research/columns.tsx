@@ -71,7 +71,7 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
   },
 ];
 
-/** Approved, and still nothing answers. */
+/** Approved, but no route is live. */
 const isShut = ({ state, routes }: Entitlement): boolean =>
   state === "active" && !routes.some((route) => route.state === "live");
 
@@ -86,7 +86,7 @@ const Cell = ({ children, small }: { children: ReactNode; small: ReactNode }) =>
   </div>
 );
 
-/** What for: the model, the project and its purpose. */
+/** The model, the project and its purpose. */
 const Subject = ({ of: { model, project, purpose } }: { of: Entitlement }) => (
   <Cell
     small={
@@ -106,7 +106,7 @@ const Subject = ({ of: { model, project, purpose } }: { of: Entitlement }) => (
   </Cell>
 );
 
-/** The model stands in the row already. */
+/** The model is in the row already. */
 const placeOf = (route: string): string => route.slice(route.indexOf("@") + 1);
 
 const Routes = ({ of: { routes } }: { of: Entitlement }) => (

@@ -1,4 +1,4 @@
-// Asking for an entitlement, and taking the question back.
+// Requesting an entitlement, and withdrawing the request.
 import { Alert, List, Select, Text, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -16,7 +16,7 @@ interface DialogProps {
   onClose: () => void;
 }
 
-/** `wanted` is the model that somebody came from. */
+/** `wanted` is the model that the person came from. */
 export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: string }) {
   const [model, setModel] = useState<string | null>(wanted === "" ? null : wanted);
   const [project, setProject] = useState("");
@@ -119,5 +119,5 @@ export function WithdrawDialog({ org, of, onClose }: DialogProps & { of: Entitle
   );
 }
 
-/** A purpose is one line on the server; people press Enter. */
+/** A purpose is one line on the server, but people press Enter. */
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();

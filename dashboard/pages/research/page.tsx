@@ -1,4 +1,4 @@
-// Research Mode: which models this organization may use for which project, until when, and what they cost so far
+// Research Mode: which models this organization may use for which project, until when, and what they have cost so far
 // (specification 4).
 import { Alert, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-// A new password by the link that an operator made.
+// Setting a new password by the link that an operator made.
 import { Button, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useAsk } from "../../api/read.ts";

@@ -1,4 +1,5 @@
-// One's own account, whatever one belongs to: name, password, second factor, passkeys, sessions, how times are shown.
+// The person's own account, independent of any organization: name, password, second factor, passkeys, sessions,
+// display of times.
 import { Button, Group, Paper, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// Codes for the day the phone is lost: shown once, to be copied or downloaded.
+// Codes in case the phone is lost: shown once, to be copied or downloaded.
 import { Button, Checkbox, Code, Group, Stack, Text } from "@mantine/core";
 import { CopyButton } from "../../components/copy.tsx";
 import { download } from "../../components/secret-dialog.tsx";

@@ -1,4 +1,4 @@
-// Setting up the second factor: scan, keep the backup codes, type what the app shows.
+// Setting up the second factor: scan, keep the backup codes, type the code from the app.
 import { Anchor, Button, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 import { type NewSecondFactor, useFinishSecondFactor } from "../../api/auth.ts";

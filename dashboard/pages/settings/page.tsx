@@ -1,4 +1,4 @@
-// The organization's name and rules, and one's own account below them.
+// The organization's name and rules, and the person's own account below them.
 import { Button, Group, Paper, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -38,7 +38,7 @@ export function SettingsPage() {
   );
 }
 
-/** A name that is being typed, and the settings that it is to change. */
+/** A name being typed, and the settings that it is to change. */
 interface Typed {
   name: string;
   from: Settings;
@@ -110,7 +110,7 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
   );
 }
 
-/** What is being typed goes on from what was saved, unless that has another name than the one that is to change. */
+/** Rebases what is being typed on the saved settings, unless they have another name than either of the two. */
 const afterSaving = (saved: Settings, was: Typed | null): Typed | null =>
   was !== null && [was.from.name, was.name.trim()].includes(saved.name) ? { ...was, from: saved } : was;
 

@@ -1,4 +1,4 @@
-// Changing one's password ends every other session.
+// Changing the password; this ends every other session of the person.
 import { Button, Group, PasswordInput, Text } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";

@@ -1,4 +1,5 @@
-// A QR code as one path. Black on white in both themes, with its quiet zone: cameras read nothing else reliably.
+// A QR code as one path. Black on white in both themes, with its quiet zone, because cameras read nothing else
+// reliably.
 import encodeQR from "qr";
 
 /** Modules of white around the code. */

@@ -1,4 +1,4 @@
-// The second factor: on or off, and new codes for the day the phone is lost. Each change asks for the password.
+// The second factor: on or off, and new backup codes. Each change asks for the password.
 import { Button, Group, PasswordInput, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import {

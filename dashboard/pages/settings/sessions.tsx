@@ -1,4 +1,4 @@
-// Where a person is signed in; any of it can be ended from here.
+// Where a person is signed in; each session can be ended here.
 import { Button, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";

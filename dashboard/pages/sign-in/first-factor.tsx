@@ -1,4 +1,4 @@
-// Who somebody is: by password, by passkey, or by the word of their company.
+// The first factor: a password, a passkey, or the company's sign-in.
 import { Button, Divider, PasswordInput, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -90,7 +90,7 @@ function enter(way: Way, target: string): Promise<SignedIn> {
   }
 }
 
-/** The answer of an earlier attempt does not belong to the next. */
+/** Removes the error of an earlier attempt. */
 function withoutError(query: string): string {
   const rest = new URLSearchParams(query);
   rest.delete("error");
@@ -98,7 +98,7 @@ function withoutError(query: string): string {
   return rest.size === 0 ? "" : `?${rest}`;
 }
 
-/** What this gateway and this browser offer beside the password. */
+/** The ways other than a password that this gateway and this browser offer. */
 function OtherWays({ begun, begin }: { begun: Way | null; begin: (way: Way) => void }) {
   const { data } = useQuery(visitQuery);
   const companies = data?.ways.oidc ?? [];

@@ -1,4 +1,4 @@
-// Sign-in: password, passkey or the company's own sign-in; then a second factor where the account asks for one.
+// Sign-in: password, passkey or the company's own sign-in; then a second factor if the account requires one.
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError } from "../../api/client.ts";
@@ -35,13 +35,16 @@ export function SignInPage() {
   );
 }
 
-/** Back to where the person wanted to go: only ever an address of this dashboard. */
+/** Back to where the person wanted to go, which can only be an address of this dashboard. */
 const targetOf = (next: string): string =>
   /^\/(?:o\/|operator\/|device(?:\?code=[A-Za-z-]{1,9})?$|invitation$|welcome$)/.test(next)
     ? next
     : path.home();
 
-/** Why a company's sign-in came back without a session. The address is anybody's to write: only known shapes are shown. */
+/**
+ * Why a company's sign-in came back without a session. Anyone can write the address, so only known error shapes are
+ * shown.
+ */
 function returnedWith(error: string): ApiError {
   const code = /^[a-z_]{1,60}$/.test(error) ? error : "unknown";
   const reasons: Record<string, string> = words.returned;

@@ -19,7 +19,7 @@ import { RoleChoice } from "./role-choice.tsx";
 
 type Member = Row<"GET /orgs/{org}/team">;
 
-/** What is open beside the table. */
+/** The open dialog. */
 export type Act = { kind: "invite" } | { kind: MemberAct; member: Member };
 
 export function TeamActs({ org, act, onClose }: ActProps & { act: Act | null }) {
@@ -86,7 +86,7 @@ function Leave({ org, of, onClose }: ActProps & { of: Member }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const leave = useChange("POST /orgs/{org}/leave", { org: org.id }, async () => {
-    // The session knows one organization less.
+    // The session has one organization less.
     await queries.refetchQueries({ queryKey: sessionQuery.queryKey });
     void navigate({ to: path.home() });
   });

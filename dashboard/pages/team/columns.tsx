@@ -71,7 +71,7 @@ export const memberColumns = ({ org, ...terms }: ColumnTerms): Column<Member>[] 
   },
 ];
 
-/** Who it is; on a narrow screen the role, too. */
+/** The person; on a narrow screen also the role. */
 const MemberCell = ({ of: { person, email, role, you } }: { of: Member }) => (
   <Stack gap={0}>
     <Group gap={6}>
@@ -93,7 +93,7 @@ const MemberCell = ({ of: { person, email, role, you } }: { of: Member }) => (
   </Stack>
 );
 
-/** How many keys they made, with the way to them. */
+/** How many keys they made, with a link to them. */
 const KeysCell = ({ of: { keys, person, email }, org }: { of: Member; org: string }) =>
   keys === 0 ? (
     keys

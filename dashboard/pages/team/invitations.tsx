@@ -1,4 +1,4 @@
-// Invitations that nobody has taken yet.
+// Open invitations.
 import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// The dialog that invites, and the one look at the invitation's link.
+// The dialog that invites, and the invitation's link, shown once.
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Role } from "../../api/session.ts";

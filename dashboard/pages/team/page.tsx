@@ -1,4 +1,4 @@
-// Team: who belongs to the organization, invitations, roles, removal.
+// Team: the organization's members, invitations, roles, removal.
 import { Button } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";

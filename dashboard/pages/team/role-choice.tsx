@@ -1,4 +1,4 @@
-// One role out of five, each with what it may do; offered are those that this person may give.
+// A choice of five roles, each with what it may do; only those that this person may give can be chosen.
 import { Radio, Stack } from "@mantine/core";
 import { ROLES } from "../../../src/domain/roles.ts";
 import type { Role } from "../../api/session.ts";

@@ -1,4 +1,4 @@
-// What can be done with one member, by whoever could give that role; the last owner stays and stays an owner.
+// The actions on one member, for people who may give that role; the last owner can be neither removed nor demoted.
 import { ActionIcon, Menu, Text } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";

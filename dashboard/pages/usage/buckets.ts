@@ -22,20 +22,20 @@ export type Measure = (typeof MEASURES)[number];
 const NOTHING = "0.000000000";
 
 export interface UsageChart {
-  /** What each series is called; unlike among themselves. */
+  /** The name of each series; all distinct. */
   series: Series[];
-  /** Whose each series is; the one of all others is nobody's. */
+  /** The group of each series; the sum of all others has none. */
   groups: Usage["rows"];
   buckets: Bucket[];
-  /** Label of the bucket that is not over. */
+  /** Label of the current, incomplete bucket. */
   running: string | undefined;
-  /** The start of each bucket, by what the chart calls it. */
+  /** The start of each bucket, by its label in the chart. */
   startOf: ReadonlyMap<string, string>;
-  /** What was used, bucket by bucket, as text; buckets without any use are left out. */
+  /** Usage per bucket, as text; buckets without any usage are left out. */
   rows: { label: string; figures: string[] }[];
 }
 
-/** The chart of what was used, a series for each group; `cumulative`: each bucket with all before it. */
+/** The chart of usage, a series for each group; `cumulative`: each bucket includes all before it. */
 export function usageChartOf(usage: Usage, measure: Measure, { cumulative = false } = {}): UsageChart {
   const groups = usage.rows.slice(0, usage.series.length);
   const names = distinctLabels(usage.rows).slice(0, groups.length);
@@ -64,13 +64,13 @@ export function usageChartOf(usage: Usage, measure: Measure, { cumulative = fals
   return { ...chart, startOf: starts };
 }
 
-/** Of each group that has one, and of all others together. */
+/** The series of each group that has one, and of all others together. */
 export const allSeries = ({ series, others_series }: Usage): Usage["series"][number]["figures"][] => [
   ...series.map(({ figures }) => figures),
   ...(others_series === null ? [] : [others_series]),
 ];
 
-/** Keys and members may share a name: such groups are told apart by the end of their ids. */
+/** Keys and members may share a name: such groups are distinguished by the end of their ids. */
 export function distinctLabels(
   rows: readonly Pick<Usage["rows"][number], "label" | "group" | "second">[],
 ): string[] {
@@ -84,7 +84,7 @@ export function distinctLabels(
 
 type Figures = Usage["series"][number]["figures"][number];
 
-/** Counts are decimal strings too while they are added up. */
+/** Counts are decimal strings, too, while they are added up. */
 const decimalOf = (figures: Figures | undefined, measure: Measure): string =>
   figures === null || figures === undefined ? NOTHING : String(figures[measure]);
 

@@ -1,4 +1,4 @@
-// What a chart of usage shows, to the last digit.
+// The data of a usage chart, to the last digit.
 import { SeriesTable } from "../../components/series-table.tsx";
 import type { UsageChart } from "./buckets.ts";
 import { usageTexts as words } from "./texts.ts";

@@ -1,4 +1,4 @@
-// What is shown of the usage: all of it is in the address.
+// The filters of usage: all of them are in the address.
 import { Button } from "@mantine/core";
 import { USAGE_GROUPS } from "../../../src/domain/usage-words.ts";
 import { Choice } from "../../components/choice.tsx";

@@ -13,7 +13,7 @@ type UsageRow = Usage["rows"][number];
 
 interface GroupsProps {
   of: Usage;
-  /** Where the requests of a group are; null where no filter shows just them. */
+  /** The filter for a group's requests; null if no filter selects just them. */
   requestsOf: (row: UsageRow) => Record<string, string> | null;
   activity: string;
 }

@@ -1,5 +1,5 @@
-// How much of what was held is charged, by key and model, with the output maximum that would do, and the keys that running holds
-// alone keep from working. Stands on Usage, and for one key wherever that is shown.
+// How much of what was held is charged, by key and model, with the output maximum that would be enough, and the keys
+// that are blocked only by running holds. Shown on Usage, and for one key on its page.
 import { Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
@@ -23,7 +23,7 @@ type Row = Holds["rows"][number];
 
 interface HoldUseProps {
   org: string;
-  /** The window, and the key or model that it is narrowed to. */
+  /** The time range, and the key or model that it is narrowed to. */
   asked: Record<string, string>;
 }
 
@@ -75,7 +75,7 @@ const Blocked = ({ org, of }: { org: string; of: Holds["blocked"][number] }) => 
 function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
   return [
     {
-      // Of one key, each row is a model.
+      // For one key, each row is a model.
       title: asked["key"] ? words.model : words.key,
       always: true,
       cell: (row) => <NameCell of={row} org={org} asked={asked} />,
@@ -122,7 +122,7 @@ function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
   ];
 }
 
-/** Which key and model, with the way to their requests. */
+/** Key and model, with a link to their requests. */
 const NameCell = ({ of: { key, model }, org, asked }: { of: Row } & HoldUseProps) => (
   <Stack miw={110} gap={0} align="flex-start">
     <Link
@@ -141,7 +141,7 @@ const NameCell = ({ of: { key, model }, org, asked }: { of: Row } & HoldUseProps
   </Stack>
 );
 
-/** The output maximum that would do, and what it would free. */
+/** The output maximum that would be enough, and what it would free. */
 const Suggestion = ({ of: { suggested_max_tokens: suggested, frees_usd: frees } }: { of: Row }) =>
   suggested === null ? (
     "–"

@@ -1,4 +1,5 @@
-// Spend, requests and tokens over time and by group: a chart, its table, a CSV, all of the same window in the address.
+// Spend, requests and tokens over time and by group: a chart, its table, a CSV, all of the same time range in the
+// address.
 import { SimpleGrid } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -115,7 +116,7 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
 
 type Place = readonly [group: string | null, second: string | null];
 
-/** What Activity can filter of a group: by model and by key. */
+/** Activity's filters for a group: model and key. */
 function knownFilters({ group_by, then_by }: Usage, [group, second]: Place): Record<string, string> {
   const search: Record<string, string> = {};
   if ((group_by === "model" || group_by === "key") && group !== null) search[group_by] = group;
@@ -123,7 +124,7 @@ function knownFilters({ group_by, then_by }: Usage, [group, second]: Place): Rec
   return search;
 }
 
-/** Null where Activity has no list of just this group. */
+/** Null if Activity has no filter for just this group. */
 function filterOf(of: Usage, place: Place): Record<string, string> | null {
   const search = knownFilters(of, place);
   const asked = [of.group_by, of.then_by].filter((by) => by !== null);

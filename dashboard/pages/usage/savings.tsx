@@ -1,4 +1,4 @@
-// What repeats did not cost, and what the same tokens would have cost on other models.
+// What replays saved, and what the same tokens would have cost on other models.
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";

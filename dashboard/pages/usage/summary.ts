@@ -1,4 +1,4 @@
-// The chart in one sentence: the total, the largest group, and where it goes.
+// The chart in one sentence: the total, the largest group, and the trend.
 import type { Answer } from "../../api/routes.ts";
 import { formatCount } from "../../format/count.ts";
 import {
@@ -27,7 +27,7 @@ export function summaryOf(usage: Usage, measure: Measure, range: string): string
     (best, row, at) => (compareMoney(of(row), best.amount) > 0 ? { amount: of(row), at } : best),
     { amount: NOTHING, at: -1 },
   );
-  // The rows are the dearest groups: by another measure one of the others may be larger.
+  // The rows are the groups with the highest cost: by another measure one of the others may be larger.
   const hidden = usage.others === null ? NOTHING : of(usage.others);
   return [
     words.total(printed, range),
@@ -40,7 +40,7 @@ export function summaryOf(usage: Usage, measure: Measure, range: string): string
 
 const share = (part: string, whole: string): string => `${Math.round(percentOf(part, whole))} %`;
 
-/** The halves of what is over; a bucket that still runs would always look like a fall. */
+/** Compares the halves of the completed buckets; a running bucket would always look like a drop. */
 function trendOf(usage: Usage, of: (figures: Usage["total"]) => string): string[] {
   const over = usage.at.filter(
     (start) => usage.running_bucket === null || start < usage.running_bucket,

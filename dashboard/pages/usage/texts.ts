@@ -30,7 +30,7 @@ export const usageTexts = {
     provider: "Provider",
     region: "Region",
   },
-  /** Of the chart, with the unit. */
+  /** Titles of the chart, with the unit. */
   titles: {
     charge_usd: "Spend in US dollars",
     requests: "Number of charged requests",

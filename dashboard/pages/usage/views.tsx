@@ -1,4 +1,4 @@
-// The reader's own views: what the page shows now under a name, to be opened again and to be deleted.
+// The reader's saved views: the page's current view under a name, to be opened again or deleted.
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -118,6 +118,6 @@ function Keep({ org, filters, onKept }: ViewsProps & { onKept: () => void }) {
   );
 }
 
-/** What the page knows of it; anything else stays out of the address. */
+/** The parameters that the page knows; anything else stays out of the address. */
 const shownBy = (query: string): Record<string, string> =>
   Object.fromEntries(Object.entries(parseSearch(query)).filter(([name]) => name in SHAPE));

@@ -1,4 +1,5 @@
-// The first run: the one-time link of the start banner makes the first account; then four steps to a first request.
+// The first run: the one-time link of the start banner makes the first account; then four steps lead to a first
+// request.
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -40,7 +41,7 @@ function FirstAccount({ token }: { token: string }) {
   const make = useAsk("POST /welcome", {}, (visit) => {
     queryClient.removeQueries({ queryKey: sessionQuery.queryKey });
     queryClient.setQueryData(visitQuery.queryKey, visit);
-    // The token is used up; it leaves the address too.
+    // The token is used up, so it is removed from the address.
     void navigate({ to: path.welcome(), hash: "", replace: true });
   });
   return (

@@ -1,4 +1,4 @@
-// Four steps with their state: account, organization, key, first request. Each can be skipped and is reachable later.
+// Four steps with their state: account, organization, key, first request. Each can be skipped and done later.
 import { Button, Divider, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";

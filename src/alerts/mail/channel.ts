@@ -1,5 +1,5 @@
-// The channel `mail`: a message in the mailbox of a member. Only members get them, at the moment of each try: the figures
-// are the organization's, and nobody makes this gateway write to strangers.
+// The channel `mail`: a message to a member's mailbox. Only people who are members at the time of each try
+// get mail: the figures belong to the organization, and nobody can make this gateway write to strangers.
 import { isMailAddress } from "../../domain/mail-address.ts";
 import { printMinute } from "../../domain/print.ts";
 import type { Channel, Delivery } from "../alert.ts";
@@ -9,7 +9,10 @@ import type { SendMail } from "./message.ts";
 
 export interface MailPorts {
   send: SendMail;
-  /** Whether somebody with this address is a member now, and has proven that it is theirs (`people/proven-address.ts`). */
+  /**
+   * Whether this address belongs to a current member who has proven that it is theirs
+   * (`people/proven-address.ts`).
+   */
   standing(organizationId: string, address: string): Promise<"member" | "unproven" | "stranger">;
   /** Where people see the organization's alerts. */
   pageOf(organizationId: string): string;
@@ -39,7 +42,7 @@ export async function sendByMail(
   mail: MailPorts | null,
 ): Promise<Sent> {
   const not = (kind: "failed" | "refused", error: string): Sent => ({ kind, status: null, error });
-  // Whoever configures it again finds what waits.
+  // Waiting messages are sent once mail is configured again.
   if (mail === null) return not("failed", "This gateway does not send mail at present.");
   if (!isMailAddress(target)) return not("refused", "The address is damaged; create a new channel.");
   try {

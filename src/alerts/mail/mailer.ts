@@ -1,5 +1,6 @@
-// One mail over SMTP to the operator's mail server. A server that hangs, drips or refuses costs its ten seconds and a
-// sentence; nothing else waits for it. The library speaks the protocol and is loaded with the first mail.
+// Sends one mail over SMTP to the operator's mail server. A server that hangs, drips or refuses costs ten
+// seconds and an error sentence; nothing else waits for it. The protocol library is loaded with the first
+// mail.
 import type SMTPConnection from "nodemailer/lib/smtp-connection";
 import { fitToShow } from "../../providers/http/words.ts";
 import { type Sent, TRY_MS } from "../sent.ts";
@@ -9,21 +10,21 @@ import { type Mail, printMail, type Sender } from "./message.ts";
 export interface MailServer {
   host: string;
   port: number;
-  /** `none` is for servers of this machine or of the operator's own network. */
+  /** `none` is for servers on this machine or on the operator's own network. */
   security: "tls" | "starttls" | "none";
   signIn: { user: string; password: string } | null;
   from: Sender;
 }
 
-/** Mail servers count connections, too. */
+/** Mail servers limit connections, too. */
 export const MAILS_AT_ONCE = 5;
-/** The longest answer of a server that is read. */
+/** The most bytes of a server's response that are read. */
 const ANSWER_BYTES = 64 * 1024;
 
-/** What the library says of a failure. */
+/** A failure as the library reports it. */
 interface SmtpError {
   code?: string;
-  /** The system's own, where the library has put its kind of failure in `code`. */
+  /** The system's own code, if the library has put its kind of failure in `code`. */
   originalCode?: string;
   command?: string;
   response?: string;
@@ -32,20 +33,23 @@ interface SmtpError {
 
 class Late extends Error {}
 
-/** Connections to one mail server: each carries one mail at a time, and mails go to them in turn. */
+/** Connections to one mail server: each carries one mail at a time, and mails use them in turn. */
 export class Mailer {
-  /** The last mail on each connection; a mail waits for the one before it, not longer than its own time. */
+  /** The last mail on each connection; a mail waits for the one before it, within its own time limit. */
   private readonly lanes: Promise<unknown>[] = Array.from({ length: MAILS_AT_ONCE }, () => Promise.resolve());
   private next = 0;
 
   constructor(
     private readonly server: MailServer,
-    /** Told of what no recipient is to blame for: nobody answers, or the server does not know us. */
+    /**
+     * Receives the errors that no recipient caused: the server does not respond, or does not accept our
+     * sign-in.
+     */
     private readonly failed: (error: unknown) => void,
     private readonly withinMs = TRY_MS,
   ) {}
 
-  /** Never throws, and ends within its time. */
+  /** Never throws, and ends within its time limit. */
   send(mail: Mail): Promise<Sent> {
     const endsAt = performance.now() + this.withinMs;
     const lane = this.next++ % MAILS_AT_ONCE;
@@ -67,7 +71,7 @@ export class Mailer {
   }
 }
 
-/** The whole conversation; its end, whichever it is, closes the connection. */
+/** Runs the whole conversation and closes the connection however it ends. */
 async function converse(server: MailServer, mail: Mail, withinMs: number): Promise<number> {
   const { default: Connection } = await import("nodemailer/lib/smtp-connection");
   const connection = new Connection({
@@ -113,7 +117,7 @@ async function speak(connection: SMTPConnection, server: MailServer, mail: Mail)
 const step = (begin: (done: (error?: Error | null) => void) => void): Promise<void> =>
   new Promise((resolve, reject) => begin((error) => (error ? reject(error) : resolve())));
 
-/** What became of it, in a sentence that members read: of the server, only what it said of this mail. */
+/** Turns an error into a sentence that members read: it quotes the server only on this mail. */
 function judge(
   error: unknown,
   { signIn, withinMs }: MailServer & { withinMs: number },

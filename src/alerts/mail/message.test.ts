@@ -6,7 +6,7 @@ const AT_MS = Date.UTC(2031, 2, 10, 10);
 const mail = (over: { subject?: string; text?: string }) =>
   printMail({ id: "msg_1", to: "ada@acme.example", subject: "s", text: "t", atMs: AT_MS, ...over }, FROM);
 
-/** Header fields as a reader of mail unfolds them. */
+/** The header fields, unfolded as a mail reader does. */
 function headersOf(printed: string): [string, string][] {
   const [head = ""] = printed.split("\r\n\r\n");
   return head

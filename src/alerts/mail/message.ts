@@ -1,9 +1,9 @@
-// An alert or an invitation as a mail (RFC 5322): plain text, whole. Whatever people typed goes into the subject and the body
-// only, and both are encoded, so that no text can end a header or begin one.
+// Prints an alert or an invitation as a mail (RFC 5322) in plain text. Text that people typed appears only in
+// the subject and the body, and both are encoded, so that no text can end a header or begin one.
 import type { Sent } from "../sent.ts";
 
 export interface Mail {
-  /** `msg_…` of an alert: the same at every try, so that a mailbox can tell a repetition. */
+  /** For an alert `msg_…`: the same at every try, so that a mailbox can recognize a duplicate. */
   id: string;
   /** A mail address (`domain/mail-address.ts`). */
   to: string;
@@ -22,11 +22,14 @@ export interface Sender {
 }
 
 const SUBJECT_CHARACTERS = 150;
-/** A line with an encoded word has at most 76 characters (RFC 2047 §2): these bytes make 64, behind the header's name. */
+/**
+ * A line with an encoded word has at most 76 characters (RFC 2047 §2): these bytes make 64, after the
+ * header's name.
+ */
 const WORD_BYTES = 39;
 const LINE_CHARACTERS = 76;
 
-/** The whole message with its headers, lines ended by CRLF, in ASCII alone; the dot of SMTP is the sender's affair. */
+/** The whole message with its headers, as ASCII lines ended by CRLF; the sender does SMTP's dot stuffing. */
 export function printMail(mail: Mail, from: Sender): string {
   const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
   const headers = [
@@ -35,7 +38,7 @@ export function printMail(mail: Mail, from: Sender): string {
     `Subject: ${encodedWords(shortened(mail.subject))}`,
     `Date: ${new Date(mail.atMs).toUTCString().replace("GMT", "+0000")}`,
     `Message-ID: <${mail.id}@${domain}>`,
-    "Auto-Submitted: auto-generated", // no answering machine answers (RFC 3834)
+    "Auto-Submitted: auto-generated", // suppresses automatic replies (RFC 3834)
     "MIME-Version: 1.0",
     "Content-Type: text/plain; charset=utf-8",
     "Content-Transfer-Encoding: base64",
@@ -50,7 +53,7 @@ function shortened(text: string): string {
   return `${characters.slice(0, SUBJECT_CHARACTERS - 1).join("")}…`;
 }
 
-/** Always encoded, also where it would not have to be: what is never decided is never decided wrongly. */
+/** Always encoded, even if not necessary: a decision that is never made cannot be wrong. */
 function encodedWords(text: string): string {
   const words: string[] = [];
   let word = "";

@@ -1,4 +1,4 @@
-// Requests as Activity lists, counts and follows them, and one of them with how its cost came about.
+// Requests as Activity lists, counts and follows them, and a single request with the calculation of its cost.
 import { ACTIVITY_STATES } from "../../domain/activity-states.ts";
 import { EVIDENCE } from "../../domain/gateway-object.ts";
 import { SURFACES } from "../../domain/surfaces.ts";
@@ -18,7 +18,7 @@ export const activityQuery = z.strictObject({
   model: z.string().max(200).optional(),
   surface: z.enum(SURFACES).optional(),
   code: z.string().max(60).optional(),
-  /** Request id, completion id or Idempotency-Key, whole. */
+  /** A complete request id, completion id or Idempotency-Key. */
   find: z.string().max(200).optional(),
 });
 const activityRow = z.object({
@@ -28,7 +28,7 @@ const activityRow = z.object({
   status: z.int().nullable(),
   code: z.string().nullable(),
   model: z.string().nullable(),
-  /** Null in a row that tells of several. */
+  /** Null in a row that counts several requests. */
   surface: z.string().nullable(),
   provider: z.string().nullable(),
   region: z.string().nullable(),
@@ -44,15 +44,15 @@ const activityRow = z.object({
   total_ms: milliseconds.nullable(),
   stream: z.boolean(),
   finish_reason: z.string().nullable(),
-  /** A replay names the request that was paid. */
+  /** For a replay, the paid request. */
   replay_of: z.string().nullable(),
-  /** What it asked for; null where it was refused before it had a price. */
+  /** What it asked for; null if refused before it had a price. */
   asked: asked.nullable(),
-  /** The figures that the refusal named. */
+  /** The figures in the refusal. */
   details: refusalDetails.nullable(),
   /**
-   * More than 1: refusals or replays that are alike and came beyond their quota of rows. `id` and `at` are of the first,
-   * `details` of the last; a model, surface or key that is not the same for all is null, or named "several keys".
+   * More than 1: similar refusals or replays beyond their quota of rows. `id` and `at` are of the first,
+   * `details` of the last; a model, surface or key that differs among them is null, or named "several keys".
    */
   requests: count,
   last_at: time.nullable(),
@@ -62,9 +62,9 @@ export const histogramQuery = activityQuery.omit({ cursor: true, limit: true, fi
 /** The rows of the same filter, counted. */
 export const activityHistogram = z.object({
   ...buckets,
-  /** At most 400 starts of buckets, UTC. */
+  /** At most 400 bucket starts, UTC. */
   at: z.array(time),
-  /** `counts[i]` is of bucket `at[i]`. */
+  /** `counts[i]` belongs to bucket `at[i]`. */
   states: z.array(z.object({ state: activityState, counts: z.array(count) })),
 });
 /** The same for operators, who name the organization. */
@@ -72,8 +72,8 @@ export const requestsQuery = activityQuery.extend(orgQuery.shape);
 export type RequestsQuery = z.output<typeof requestsQuery>;
 export type RequestListJson = z.output<typeof activityList>;
 /**
- * Server-sent events: `event: row` with an `activityRow` (again when it changed), `event: ping` every 15 s. Without
- * `after` or a `Last-Event-ID`: what runs now and what comes.
+ * Server-sent events: `event: row` with an `activityRow` (again after a change), `event: ping` every 15 s.
+ * Without `after` or a `Last-Event-ID`: running and new requests.
  */
 export const tailQuery = activityQuery
   .pick({ key: true, model: true })
@@ -85,7 +85,7 @@ const priced = z.object({
   usd_per_million: z.string(),
   amount_usd: usd,
 });
-/** The cost, as one reads it: lines, their sum, the minimum, what was charged and what went back. */
+/** The calculation of the cost: lines, their sum, the minimum, the charge and refunds. */
 export const arithmetic = z.object({
   lines: z.array(priced),
   sum_usd: usd,
@@ -94,20 +94,23 @@ export const arithmetic = z.object({
   charge_usd: usd,
   hold_usd: usd,
   returned_usd: usd,
-  /** Computed price above the hold; the platform paid it. */
+  /** The computed price above the hold; the platform paid it. */
   variance_usd: usd,
   evidence: z.enum(EVIDENCE).nullable(),
   release_version: count,
 });
 export const activityDetail = z.object({
   row: activityRow,
-  /** The record of `request show`, `gateway` inside; null for refusals and replays, which the ledger does not hold. */
+  /**
+   * The record of `request show`, including `gateway`; null for refusals and replays, which are not in the
+   * ledger.
+   */
   request: requestSchema.nullable(),
   sentence: z.string().nullable(),
   /** What the code means, and what to do. */
   advice: z.object({ happened: z.string(), next: z.string() }).nullable(),
   arithmetic: arithmetic.nullable(),
-  /** Of each attempt in the record: why it was left, as a sentence, and who paid for it. */
+  /** For each attempt in the record: why it was abandoned, as a sentence, and who paid for it. */
   attempts: z.array(
     z.object({ n: count, reason: z.string(), paid_by: z.enum(["customer", "house", "nobody"]).nullable() }),
   ),
@@ -115,12 +118,17 @@ export const activityDetail = z.object({
     .object({
       key: z.string(),
       caller_supplied: z.boolean(),
-      /** What a repeat with this key meets now; `until` when that ends. */
+      /** What a repeat with this key gets now; `until` when that ends. */
       state: z.enum(["in_progress", "answer_kept", "key_taken", "free"]),
       until: time.nullable(),
-      /** `waited_ms`: from the arrival until the answer began; null for replays of earlier releases. */
+      /**
+       * `waited_ms`: from arrival until the response began; null for replays recorded by earlier releases.
+       */
       replays: z.array(z.object({ id: z.string(), at: time, waited_ms: milliseconds.nullable() })),
-      /** SHA-256 of the request as a repeat has to send it; null without a key of the caller, or once that is free. */
+      /**
+       * SHA-256 of the request that a repeat has to send; null without an idempotency key, or once the key is
+       * free.
+       */
       content_hash: z.string().nullable(),
     })
     .nullable(),
@@ -137,12 +145,15 @@ export const activityDetail = z.object({
       tier,
     })
     .nullable(),
-  /** What stood in the way of a refusal; null for what was not refused. */
+  /** What blocked a refused request; null if it was not refused. */
   refusal: z
     .object({
-      /** When it would be admitted without anybody's doing; null where that depends on somebody. */
+      /** When it would be admitted without any action; null if that depends on somebody. */
       again_at: time.nullable(),
-      /** Requests that held credits just then, of the same key where its limit refused: the largest holds first, 10 at most. */
+      /**
+       * Requests that held credits at that time, of the same key if its limit refused: the largest holds
+       * first, 10 at most.
+       */
       running: z.array(
         z.object({
           id: z.string(),
@@ -150,22 +161,22 @@ export const activityDetail = z.object({
           model: z.string(),
           hold_usd: usd,
           admitted_at: time,
-          /** Null: it still runs. */
+          /** Null if it is still running. */
           ended_at: time.nullable(),
         }),
       ),
-      /** How many there were, 200 at most, and what they held together. */
+      /** How many there were, 200 at most, and the sum of their holds. */
       running_requests: count,
       running_usd: usd,
     })
     .nullable(),
   /**
-   * A prompt is never stored. An answer is kept, sealed, for repeats of its Idempotency-Key, until `idempotency.until`; of a stream
-   * that still runs, what was sent so far.
+   * Prompts are never stored. An answer is kept, sealed, for repeats of its Idempotency-Key, until
+   * `idempotency.until`; of a running stream, what was sent so far.
    */
   content: z.enum(["not stored", "answer kept"]),
 });
-/** As `GET /v1/receipts/{request_id}` gives it to the key. */
+/** As `GET /v1/receipts/{request_id}` returns it to the key. */
 export const signedReceipt = z.object({
   object: z.literal("receipt"),
   id: z.string(),

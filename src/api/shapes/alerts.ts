@@ -4,13 +4,13 @@ import { ALERT_KINDS } from "../../domain/alert-kinds.ts";
 import { count, line, listOf, page, time, usdInput, version, window } from "./fields.ts";
 
 const alertKind = z.enum(ALERT_KINDS);
-/** Which of the three a kind needs says `domain/alert-kinds.ts`. */
+/** `domain/alert-kinds.ts` says which of the three a kind needs. */
 const condition = {
   kind: alertKind,
   amount_usd: usdInput.nullable().default(null),
   percent: z.int().min(1).max(100).nullable().default(null),
   days: z.int().min(1).max(365).nullable().default(null),
-  /** Only this key; null is all. */
+  /** Only this key; null means all. */
   key: z.string().max(60).nullable().default(null),
 };
 export const alertRuleInput = z.strictObject({
@@ -30,7 +30,7 @@ export const alertRule = z.object({
   version,
 });
 export const alertRules = listOf(alertRule);
-/** `keys`: what the keys are called that rules are about. */
+/** `keys`: the names of the keys in the rules. */
 export const alertRuleList = alertRules.extend({
   keys: z.array(z.object({ id: z.string(), name: z.string() })),
 });
@@ -38,7 +38,7 @@ export const alertRuleList = alertRules.extend({
 export const alertChannelInput = z.strictObject({
   kind: z.enum(["webhook", "mail", "dashboard"]),
   name: line(),
-  /** An https address, or the mail address of a member; null for dashboard. */
+  /** An https URL, or a member's mail address; null for dashboard. */
   target: z.string().max(2000).nullable().default(null),
 });
 const alertChannel = z.object({
@@ -48,7 +48,7 @@ const alertChannel = z.object({
   target: z.string().nullable(),
   created_at: time,
 });
-/** `mail`: whether this gateway sends mail, so that a channel of this kind can be added. */
+/** `mail`: true if this gateway sends mail, so that such a channel can be added. */
 export const alertChannelList = listOf(alertChannel).extend({ mail: z.boolean() });
 /** `secret` signs deliveries (Standard Webhooks); shown once, null for other kinds. */
 export const createdAlertChannel = alertChannel.extend({ secret: z.string().nullable() });
@@ -62,9 +62,9 @@ export const alertDelivery = z.object({
   text: z.string(),
   state: z.enum(["waiting", "delivered", "failed"]),
   tries: count,
-  /** Of the last try: HTTP's, or SMTP's. */
+  /** The status of the last try, in HTTP or SMTP. */
   status: z.int().nullable(),
-  /** Why it was not delivered at the last try. */
+  /** Why the last try did not deliver it. */
   reason: z.string().nullable(),
   next_try_at: time.nullable(),
 });
@@ -76,7 +76,7 @@ export const auditQuery = z.strictObject({
   actor: z.string().max(100).optional(),
   action: z.string().max(60).optional(),
   target: z.string().max(400).optional(),
-  /** Only the line of this id. */
+  /** Only the line with this id. */
   line: z.string().max(60).optional(),
   /** Operators only. */
   org: z.string().max(60).optional(),
@@ -90,13 +90,13 @@ const auditRow = z.object({
   org: z.string().nullable(),
   org_name: z.string().nullable(),
   target: z.string(),
-  /** What it is called now; null where it has no name of its own or is not there any more. */
+  /** Its current name; null if it has none or no longer exists. */
   target_name: z.string().nullable(),
   before: z.string().nullable(),
   after: z.string().nullable(),
   /**
-   * Where the call came from; null for what the gateway did of its own accord. Members see it of people of their own
-   * only: from where the operators and their services call is theirs.
+   * Where the call came from; null for the gateway's own actions. Members see it only for their own people:
+   * the locations of operators and their services stay private.
    */
   address: z.string().nullable(),
   /** The call's `x-request-id`. */

@@ -1,8 +1,9 @@
-// Credits of one organization: the arithmetic line, open holds, the ledger page, and buying (orders, automatic top-up).
+// Credits of one organization: the balance calculation, open holds, the ledger page, and purchases (orders,
+// automatic top-up).
 import { z } from "zod";
 import { count, creditKind, listOf, page, time, usd, usdInput, version, window } from "./fields.ts";
 
-/** Of payments. */
+/** The payment driver. */
 const driver = z.enum(["stripe", "manual", "test"]);
 
 /** purchases + grants + refunds − charges − chargebacks = available + held − debt; `drift` is 0.000000000 or a bug. */
@@ -18,10 +19,10 @@ export const billing = z.object({
   drift_usd: usd,
   paid_workspace: z.boolean(),
   open_holds: count,
-  /** How this gateway is paid; empty: only an operator grants. */
+  /** This gateway's payment drivers; empty means that only an operator grants credits. */
   drivers: z.array(driver),
   presets_usd: z.array(usd),
-  /** What one order may be. */
+  /** The limits on one order. */
   minimum_usd: usd,
   maximum_usd: usd,
 });
@@ -50,7 +51,9 @@ export const entryKind = z.enum([
   "chargeback",
   "chargeback_debt",
 ]);
-/** `holds=true` shows hold, rest and void too; without it only what changes what an organization owns. */
+/**
+ * `holds=true` also shows hold, rest and void; otherwise only entries that change what an organization owns.
+ */
 export const ledgerQuery = z.strictObject({
   ...page,
   ...window,
@@ -58,24 +61,27 @@ export const ledgerQuery = z.strictObject({
   holds: z.enum(["true", "false"]).optional(),
 });
 const ledgerEntry = z.object({
-  /** Number of the entry in the organization's ledger, counted from 1 without gaps. */
+  /** The entry's number in the organization's ledger, counted from 1 without gaps. */
   n: count,
   at: time,
   kind: entryKind,
-  /** Signed by what it does to available + held. */
+  /** Signed by its effect on available + held. */
   amount_usd: usd,
   available_usd: usd,
   held_usd: usd,
   /** available + held after the entry: the running balance. */
   balance_usd: usd,
-  /** Null of an entry of requests, and of a debt that was paid from what they gave back. */
+  /** Null for an entry of requests, and for a debt paid from what requests gave back. */
   reference: z.string().nullable(),
-  /** Requests that this entry stands for: the entry by its number names them. */
+  /** The number of requests in this entry; the entry's own endpoint lists them. */
   requests: count,
   hash: z.string(),
 });
 export const ledgerList = listOf(ledgerEntry).extend({
-  /** Where a page ended that had looked at as many entries as one may, before it was full; what is older is on the next. */
+  /**
+   * Where the page ended if it reached the limit of entries to search before it was full; older ones are on
+   * the next page.
+   */
   searched_to: time.nullable(),
 });
 
@@ -90,7 +96,7 @@ const topUp = z.object({
 export const topUpList = listOf(topUp);
 
 const orderState = z.enum(["open", "credited", "failed", "expired"]);
-/** Served by `payments`: what somebody is asked to pay. Credits appear by the payment service's event only. */
+/** Served by `payments`: what somebody is asked to pay. Only the payment service's event credits it. */
 export const order = z.object({
   id: z.string(),
   org: z.string(),
@@ -98,7 +104,7 @@ export const order = z.object({
   driver,
   amount_usd: usd,
   state: orderState,
-  /** Where to pay; null when nothing is to be clicked. */
+  /** Where to pay; null if there is no page. */
   pay_url: z.string().nullable(),
   reason: z.string().nullable(),
   created_by: z.string(),
@@ -113,10 +119,10 @@ export const autoTopUp = z.object({
   threshold_usd: usd.nullable(),
   amount_usd: usd.nullable(),
   monthly_cap_usd: usd.nullable(),
-  /** Below what it charges: the threshold, or the amount where terms of before named a higher threshold. */
+  /** It charges below this balance: the threshold, or the amount if older terms have a higher threshold. */
   acts_below_usd: usd.nullable(),
   spent_this_month_usd: usd,
-  /** `visa •••• 4242`; null until a checkout kept one. */
+  /** `visa •••• 4242`; null until a checkout saves one. */
   card: z.string().nullable(),
   last_failure: z.object({ at: time, reason: z.string(), order: z.string().nullable() }).nullable(),
   version,

@@ -19,14 +19,14 @@ import {
   usd,
 } from "./fields.ts";
 
-/** As published, in US dollars; what is left out costs what stands in its place (docs/releases.md). */
+/** As published, in US dollars; an omitted rate costs what its stand-in costs (docs/releases.md). */
 export const price = publishedPriceSchema.extend({ cached_input_per_million: z.string() });
 
 const model = z.object({
   id: z.string(),
   tier,
   requires_paid: z.boolean(),
-  /** Whether this organization could call it now, and if not, why. */
+  /** Whether this organization could call it now, or why not. */
   access: z.enum(["open", "paid_workspace_required", "entitlement_required"]),
   state: routeState,
   context_window: count,
@@ -39,7 +39,7 @@ const model = z.object({
   files: z.boolean(),
   json_schema: z.boolean(),
   regions: z.array(z.string()),
-  /** Of this organization's newest 2,000 requests of seven days; null where none of them ended. */
+  /** From this organization's newest 2,000 requests of seven days; null if none of them has ended. */
   seen: z
     .object({
       requests: count,
@@ -65,7 +65,7 @@ const model = z.object({
 });
 export const modelList = listOf(model);
 
-/** "What would it cost" for typed token numbers. */
+/** An estimate of the cost for given token counts. */
 export const estimateQuery = z.strictObject({
   model: z.string().max(200),
   input_tokens: z.coerce.number().int().min(0).max(1e9),
@@ -81,15 +81,16 @@ export const estimate = arithmetic.pick({
 });
 
 /**
- * A request of the playground: `request` is exactly what the surface takes, and the answer is exactly what
- * it answers, a stream included. `key` pays, with its scope, limit and rate. Header Idempotency-Key as on `/v1`.
+ * A request of the playground: `request` is exactly what the surface accepts, and the response is exactly
+ * what it returns, including streams. `key` pays, with its scope, limit and rate. Header Idempotency-Key as
+ * on `/v1`.
  */
 export const playgroundInput = z.strictObject({
   key: z.string().max(60),
   surface: z.enum(SPOKEN_SURFACES).default(FIRST_SURFACE),
   request: z.record(z.string(), z.unknown()),
 });
-/** The quote of the surface: what would be held. */
+/** The surface's quote: what would be held. */
 export const playgroundQuote = z.looseObject({});
 
 const entitlementState = z.enum(["requested", "active", "expired", "revoked", "declined", "withdrawn"]);
@@ -98,10 +99,10 @@ export const entitlement = entitlementSchema.extend({
   decided_by: personRef.nullable(),
   purpose: z.string().nullable(),
   wanted_until: time.nullable(),
-  /** Of the operator: with a refusal or an approval. */
+  /** The operator's, with a refusal or an approval. */
   note: z.string().nullable(),
   state: entitlementState,
-  /** Charges of the model from the approval until the entitlement ended. */
+  /** Charges for the model from the approval until the entitlement ended. */
   spend_usd: usd,
   routes: z.array(z.object({ route: z.string(), state: routeState, reason: z.string().nullable() })),
 });
@@ -117,7 +118,7 @@ export const declineInput = z.strictObject({ reason: line(500) });
 
 export const entitlementRow = entitlement.extend({
   org_name: z.string(),
-  /** Whether this operator may decide it: nobody approves their own request. */
+  /** True if this operator may decide it: nobody approves their own request. */
   decidable: z.boolean(),
 });
 export const entitlementRowList = listOf(entitlementRow);

@@ -1,10 +1,10 @@
-// Credits as operators give and return them, and the payments that bring them.
+// Credits granted and refunded by operators, and the payments behind purchases.
 import { z } from "zod";
 import { order } from "./billing.ts";
 import { requestState } from "./requests.ts";
 import { count, creditKind, line, listOf, page, personRef, time, usd, usdInput } from "./fields.ts";
 
-/** Of credits, orders and payment events. */
+/** For credits, orders and payment events. */
 export const creditsQuery = z.strictObject({ ...page, org: z.string().max(60).optional() });
 export const creditsCsvQuery = creditsQuery.pick({ org: true });
 const credit = z.object({
@@ -27,7 +27,7 @@ export const grantInput = z.strictObject({
   reference: line(),
   reason: line(500),
 });
-/** `credited` is false when this reference had been credited before: nothing changed. */
+/** `credited` is false if this reference was credited before: nothing changed. */
 export const granted = z.object({
   org: z.string(),
   reference: z.string(),
@@ -35,7 +35,7 @@ export const granted = z.object({
   before_usd: usd,
   after_usd: usd,
 });
-/** What can be given back of a request: what it cost, less what was given back before. */
+/** The refundable part of a request: its charge minus earlier refunds. */
 export const refundable = z.object({
   request: z.string(),
   org: z.string(),
@@ -53,7 +53,7 @@ export const refundInput = z.strictObject({
   reference: line(),
   reason: line(500),
 });
-/** `refunded` is false when this reference had been refunded before: nothing changed. */
+/** `refunded` is false if this reference was refunded before: nothing changed. */
 export const refunded = z.object({
   org: z.string(),
   request: z.string(),
@@ -64,7 +64,7 @@ export const refunded = z.object({
 });
 const orderRow = order.extend({ org_name: z.string() });
 export const orderRowList = listOf(orderRow);
-/** Payments that were seen; served by `payments`. */
+/** Payments seen; served by `payments`. */
 const paymentEvent = z.object({
   id: z.string(),
   driver: z.string(),

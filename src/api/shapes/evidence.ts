@@ -1,16 +1,16 @@
-// What proves a charge: the entries of the ledger with every figure that their hashes cover, the signed release, the signed
-// receipt, and the public keys of both. Whoever has it checks the charge without believing us.
+// What proves a charge: the ledger's entries with every figure that their hashes cover, the signed release,
+// the signed receipt, and the public keys of both. Its holder can check the charge without trusting us.
 import { z } from "zod";
 import { entryKind } from "./billing.ts";
 import { count, orgId, time, usd, wholeListOf } from "./fields.ts";
 import { signedReceipt } from "./activity.ts";
 
-/** An entry as its hash covers it (money.md §5): over the former hash and these figures in this order. */
+/** An entry as its hash covers it (money.md §5): the previous hash and these figures in this order. */
 export const entryRecord = z
   .object({
     org: orgId,
     slot: count,
-    n: count.describe("Number of the entry in the organization's ledger, counted from 1 without gaps."),
+    n: count.describe("The entry's number in the organization's ledger, counted from 1 without gaps."),
     txn: count,
     kind: z.string(),
     debit: z.string(),
@@ -20,9 +20,7 @@ export const entryRecord = z
     available_after_usd: usd,
     held_before_usd: usd,
     held_after_usd: usd,
-    requests: count.describe(
-      "How many requests this entry stands for; 0 for credits that came or went back.",
-    ),
+    requests: count.describe("The number of requests in this entry; 0 for credits and chargebacks."),
     at: time,
     reference: z.string().nullable(),
     prev_hash: z.string(),
@@ -30,7 +28,7 @@ export const entryRecord = z
   })
   .meta({ id: "LedgerEntry" });
 
-/** Where its piece of the chain begins; without it, at the request's entries. */
+/** The first entry of the chain to return; default: the request's entries. */
 export const chainQuery = {
   chain_from: z.coerce.number().int().min(1).max(999_999_999_999_999).optional(),
 };
@@ -38,7 +36,7 @@ export const chainQuery = {
 /** A request's part of an entry. */
 const part = z.object({ request: z.string(), amount_usd: usd });
 
-/** Entries of one request, in their order. */
+/** The entries of one request, in order. */
 const ownEntry = z.object({
   n: count,
   at: time,
@@ -52,10 +50,10 @@ export const ledgerEntryDetail = z.object({
   entry: entryRecord,
   newest: count.describe("Number of the ledger's last entry."),
   balance_usd: usd.describe("available + held after the entry."),
-  /** Of a refund: the request whose charge went back. */
+  /** For a refund: the request whose charge was given back. */
   about: z.string().nullable(),
   parts: z.array(part.extend({ model: z.string(), key: z.object({ id: z.string(), name: z.string() }) })),
-  /** False where some of its requests began too long before it to be looked for. */
+  /** False if some of its requests began too long before it to be searched. */
   complete: z.boolean(),
 });
 
@@ -73,12 +71,12 @@ export const evidence = z
     receipt: signedReceipt,
     receipt_keys: z.array(publicKey),
     release: z.string().describe("The signed release that priced it: compact JWS."),
-    release_key: publicKey.nullable().describe("Null where the signer is not trusted any more."),
+    release_key: publicKey.nullable().describe("Null if the signer is no longer trusted."),
     entries: z.array(
       z.object({
         entry: entryRecord,
         amount_usd: usd.describe("This request's part of the entry."),
-        others: z.array(part).describe("The other requests that it stands for."),
+        others: z.array(part).describe("The other requests in the entry."),
         complete: z.boolean(),
       }),
     ),

@@ -1,4 +1,4 @@
-// How much of what is held is charged, and what to ask for instead.
+// How much of what is held is charged, and what limit to ask for instead.
 import { z } from "zod";
 import { count, time, usd, window } from "./fields.ts";
 
@@ -11,12 +11,12 @@ export const holdsQuery = z.strictObject({
 const percent = z.int().min(0);
 
 export const holds = z.object({
-  /** Of the window, or where the newest 10,000 requests of the organization begin, if that is later. */
+  /** The start of the window, or of the organization's newest 10,000 requests if later. */
   from: time,
   to: time,
-  /** Whether requests of the window are older than that. */
+  /** True if requests of the window are older than that. */
   cut: z.boolean(),
-  /** By key and model, what held most first; at most 50. Settled requests alone. */
+  /** By key and model, the largest holds first; at most 50. Settled requests only. */
   rows: z.array(
     z.object({
       key: z.object({ id: z.string(), name: z.string() }),
@@ -24,26 +24,30 @@ export const holds = z.object({
       requests: count,
       held_usd: usd,
       charge_usd: usd,
-      /** Charged of held, whole percent, cut; null where nothing was held. */
+      /** Charged as a whole percentage of held, rounded down; null if nothing was held. */
       used_percent: percent.nullable(),
-      /** Output tokens that a request was held for, on the mean. */
+      /** The mean output tokens that a request was held for. */
       output_bound: count,
-      /** Whole answers; those that their maximum ended among them. */
+      /** Complete answers, including those that ended at their maximum. */
       answers: count,
       ended_by_maximum: count,
-      /** 99 of 100 answers have no more output tokens; null without any. */
+      /** 99 of 100 answers have at most this many output tokens; null without any. */
       output_p99: count.nullable(),
-      /** A quarter more than that, in whole 64; null where too little tells of it, or it would save little. */
+      /**
+       * A quarter more than that, in multiples of 64; null if there is too little data, or little to save.
+       */
       suggested_max_tokens: count.nullable(),
-      /** What one request would hold less with it, at today's price; null without a suggestion or a price. */
+      /**
+       * By how much one request's hold would shrink at today's price; null without a suggestion or a price.
+       */
       frees_usd: usd.nullable(),
     }),
   ),
-  /** Keys whose limit is reached by running holds alone. */
+  /** Keys whose limit is reached only because of running holds. */
   blocked: z.array(
     z.object({
       key: z.object({ id: z.string(), name: z.string() }),
-      /** Of the limit that they reach. */
+      /** The limit reached. */
       period: z.enum(["day", "week", "month"]),
       limit_usd: usd,
       spent_usd: usd,

@@ -1,95 +1,101 @@
-// The operator's first page, block by block: how much goes through, what is earned, who serves it, what ends soon.
+// The operator's first page, block by block: traffic, margin, providers, and what needs attention soon.
 import { z } from "zod";
 import { count, listOf, milliseconds, time, usd } from "./fields.ts";
 
 const share = z.number().min(0).max(1);
 const sums = z.object({
-  /** Settled, as usage counts them. */
+  /** Settled requests, as usage counts them. */
   requests: count,
   charge_usd: usd,
   input_tokens: count,
   output_tokens: count,
 });
 
-/** Of whole UTC hours: the last 24 begun, and the 24 before. */
+/** In whole UTC hours: the last 24 begun, and the 24 before. */
 export const homeTraffic = z.object({
   from: time,
   to: time,
   now: sums,
   before: sums,
   running: count,
-  /** Of requests that held credits: what ended with 5xx or without an answer. */
+  /** The share of requests with a hold that ended with 5xx or without an answer. */
   error_rate: share,
   refused: count,
   hours: z.array(z.object({ at: time, requests: count, charge_usd: usd })),
 });
 
-/** Both the same where one price holds; apart where routes cost differently, or a price has steps by the prompt's length. */
+/**
+ * Equal if one price applies; different if routes have different costs, or a price has tiers by prompt
+ * length.
+ */
 const between = <One extends z.ZodType>(one: One) => z.object({ least: one, most: one });
 
-/** Of 30 days. */
+/** Over 30 days. */
 export const homeMargin = z.object({
   from: time,
   to: time,
   charge_usd: usd,
-  /** What the platform paid by itself: price above charges. */
+  /** Paid by the platform: price above charges. */
   variance_usd: usd,
-  /** Where `known` is true: charges of those models, and what their provider lists for the same tokens. */
+  /** For models whose cost is known: their charges, and their provider's list price for the same tokens. */
   known_charge_usd: usd,
   list_cost_usd: between(usd),
-  /** Null where nothing is known. */
+  /** Null if no cost is known. */
   margin_percent: between(z.number()).nullable(),
-  /** The table of list prices, and its day. */
+  /** The table of list prices, and its date. */
   source: z.string(),
   models: z.array(
     z.object({
       model: z.string(),
       charge_usd: usd,
-      /** Null where it is not known. */
+      /** Null if unknown. */
       list_cost_usd: between(usd).nullable(),
       margin_percent: between(z.number()).nullable(),
-      /** Why it is not. */
+      /** Why it is unknown. */
       unknown: z.enum(["not_listed", "no_route"]).nullable(),
     }),
   ),
 });
 
-/** Worst first, of 24 hours. */
+/** Worst first, over 24 hours. */
 export const homeProviders = listOf(
   z.object({
     provider: z.string(),
-    /** Partly live while some of its routes are and some are not. */
+    /** Partly live if only some of its routes are live. */
     state: z.enum(["live", "partly_live", "unhealthy", "stale", "disabled", "none"]),
-    /** Why, of its worst route; since when. */
+    /** The reason for its worst route, and since when. */
     reason: z.string().nullable(),
     since: time.nullable(),
     routes: count,
     live_routes: count,
-    /** Calls, those that failed over included. */
+    /** Calls, including failed-over ones. */
     attempts: count,
     failed: count,
     /** The most frequent class of failure. */
     error: z.string().nullable(),
-    /** Share of calls that did not fail; null without calls. */
+    /** The share of calls that did not fail; null without calls. */
     served: share.nullable(),
     first_part_ms_p50: milliseconds.nullable(),
   }),
 );
 
-/** Whose credits last less than three days first, the soonest of them first; then who asked for Research Mode, the longest first. 20 of each at most. */
+/**
+ * First organizations whose credits last less than three days, the soonest first; then requests for Research
+ * Mode, the oldest first. 20 of each at most.
+ */
 export const homeWaiting = listOf(
   z.object({
     kind: z.enum(["credits", "entitlement"]),
-    /** Of the organization, or of the entitlement. */
+    /** The id of the organization or the entitlement. */
     id: z.string(),
     org: z.string(),
     org_name: z.string(),
-    /** Which was asked for; null of credits. */
+    /** The requested model; null for credits. */
     model: z.string().nullable(),
-    /** Of credits, and at what pace they are spent; null of an entitlement. */
+    /** The credits available, and the daily spend; null for an entitlement. */
     available_usd: usd.nullable(),
     burn_usd_per_day: usd.nullable(),
-    /** When it was asked for; null of credits. */
+    /** When it was requested; null for credits. */
     since: time.nullable(),
   }),
 );

@@ -1,4 +1,5 @@
-// API keys: the record of the operator API, and the dashboard's with who made it and what is left of its limit.
+// API keys: the record of the operator API, and the dashboard's, which adds the creator and what is left of
+// the limits.
 import { z } from "zod";
 import {
   count,
@@ -19,7 +20,7 @@ import {
   wholeListOf,
 } from "./fields.ts";
 
-/** What a day or a week of a key has come to. */
+/** The current figures of a key's day or week. */
 const keySpan = z.object({ spent_usd: usd, held_usd: usd, resets_at: time }).nullable();
 
 export const keyRecord = z
@@ -29,34 +30,39 @@ export const keyRecord = z
     name: z.string(),
     scope: tier,
     prefix: z.string(),
-    last_four: z.string().nullable().describe("Of the whole key; null for one of before they were kept."),
+    last_four: z
+      .string()
+      .nullable()
+      .describe("The last characters of the whole key; null for a key created before they were stored."),
     limit_usd: usd.nullable().describe("Spend limit per UTC calendar month; null = none."),
     day_limit_usd: usd.nullable().describe("The same per UTC day."),
     week_limit_usd: usd.nullable().describe("The same per week, from Monday 00:00 UTC."),
     allowed_models: z
       .array(z.string())
       .nullable()
-      .describe("What it may use; null = every model of its scope."),
+      .describe("The models it may use; null = every model of its scope."),
     max_output_tokens: z
       .int()
       .nullable()
-      .describe("What a request of it puts out at most; null = what the model does."),
-    expires_at: time.nullable().describe("From then on it is refused, for good; null = never."),
-    month: z.string().describe("The UTC month that the two figures below belong to."),
+      .describe("The maximum output of its requests in tokens; null = the model's maximum."),
+    expires_at: time.nullable().describe("From then on the key is refused permanently; null = never."),
+    month: z.string().describe("The UTC month of the two figures below."),
     month_spend_usd: usd,
     held_usd: usd,
-    day: keySpan.describe("Null where it has no daily limit."),
-    week: keySpan.describe("Null where it has no weekly limit."),
+    day: keySpan.describe("Null without a daily limit."),
+    week: keySpan.describe("Null without a weekly limit."),
     status: z.enum(["active", "paused", "expired", "revoked"]),
     blocked_by_limit: z.boolean().describe("Spend and open holds have reached one of its limits."),
-    blocked_until: time.nullable().describe("When the last of the reached limits counts from zero again."),
+    blocked_until: time.nullable().describe("When the last of the reached limits is reset."),
     created_at: time,
     last_used_at: time.nullable(),
     paused_at: time.nullable(),
     revoked_at: time.nullable(),
     version: z
       .string()
-      .describe("Of its name and what it may; a change that names it is refused when somebody was faster."),
+      .describe(
+        "The version of its name and settings; a change that sends it is refused if somebody else changed the key first.",
+      ),
   })
   .meta({ id: "Key" });
 export const keyRecordList = wholeListOf(keyRecord).meta({ id: "KeyList" });
@@ -66,27 +72,33 @@ export const createdKeyRecord = keyRecord
       .string()
       .nullable()
       .describe(
-        "The whole key. It is shown once: null when the same Idempotency-Key is sent again; replace the key where the first answer was lost.",
+        "The whole key, shown once: null if the same Idempotency-Key is sent again. If the first response was lost, replace the key.",
       ),
   })
   .meta({ id: "CreatedKey" });
 
 export const key = keyRecord.extend({
-  /** Null for a key made on the command line. `left`: the member is no longer of the organization. */
+  /** Null for a key created on the command line. `left`: no longer a member of the organization. */
   created_by: personRef.extend({ left: z.boolean() }).nullable(),
   state: z.enum(["active", "blocked_by_limit", "paused", "expired", "revoked"]),
   /** Until the first of its limits is reached, at least 0; null without a limit. */
   left_usd: usd.nullable(),
-  /** When the limit that is reached, or else the month, counts from zero again. */
+  /** When the reached limit, or otherwise the month, is reset. */
   resets_at: time,
-  /** The UTC day on which it reaches its monthly limit at the pace of its last seven days; null: not this month, or not known. */
+  /**
+   * The UTC day on which it will reach its monthly limit at the rate of its last seven days; null means not
+   * this month, or unknown.
+   */
   reaches_limit_on: z.iso.date().nullable(),
-  /** Whether this person may edit, replace and revoke it. */
+  /** True if this person may edit, replace and revoke it. */
   changeable: z.boolean(),
 });
-/** How many of all its keys were revoked, and how many have come to their end by themselves. */
+/** How many of all its keys were revoked, and how many have expired. */
 export const keyList = listOf(key).extend({ revoked: count, expired: count });
-/** Which keys a list shows; `not_over`: neither revoked nor expired, `usable`: that a request can be made with, but for a limit. */
+/**
+ * The keys in a list; `not_over`: neither revoked nor expired, `usable`: able to make requests, apart from
+ * limits.
+ */
 const KEY_STATES = [
   "all",
   "not_over",
@@ -99,27 +111,27 @@ const KEY_STATES = [
 ] as const;
 export const keysQuery = z.strictObject({
   ...page,
-  /** A part of its name, of its prefix, of its last four characters or of its id. */
+  /** A part of its name, prefix, last four characters or id. */
   search: z.string().max(200).optional(),
   state: z.enum(KEY_STATES).optional(),
   scope: tier.optional(),
-  /** A model that it may use, as far as its own list of models goes. */
+  /** A model that its own list of models allows. */
   model: z.string().max(200).optional(),
-  /** A person's id; `left`: everybody who is no longer of the organization. */
+  /** A person's id; `left`: everybody who is no longer a member. */
   by: z.string().max(100).optional(),
 });
 /** `search`: a part of the name or of the address, or the whole id. */
 export const keyMakersQuery = z.strictObject({ search: z.string().max(200).optional() });
-/** People who made keys of the organization, those with the most live ones first. */
+/** People who created keys of the organization, those with the most live ones first. */
 export const keyMakers = z.object({
   data: z.array(z.object({ id: z.string(), name: z.string(), left: z.boolean(), keys: count })),
   next_cursor: z.null(),
-  /** Whatever was searched for: active keys of people who are no longer of the organization. */
+  /** Whatever the search: active keys of people who are no longer members. */
   orphans: count,
 });
 
 const keyRef = z.object({ id: z.string(), name: z.string(), last_four: z.string().nullable() }).nullable();
-/** The key with its last day by model, its open holds, and whose place it took and who took its place. */
+/** The key with its last day by model, its open holds, its predecessor and its successor. */
 export const keyDetail = key.extend({
   replaces: keyRef,
   /** The newest one. */
@@ -127,7 +139,7 @@ export const keyDetail = key.extend({
   last_day: z.array(z.object({ model: z.string(), requests: count, charge_usd: usd })),
   open_holds: count,
 });
-/** The only answer with the secret; null when the same Idempotency-Key had shown it before. */
+/** The only response with the secret; null if the same Idempotency-Key showed it before. */
 export const createdKey = key.extend({ secret: z.string().nullable(), replaces: z.string().nullable() });
 
 const allowedModels = z
@@ -138,16 +150,18 @@ const allowedModels = z
 const maxOutputTokens = z.int().min(1).max(100_000_000).nullable();
 const expiresAt = timeInput.nullable();
 
-/** What a new key may. */
+/** The settings of a new key. */
 const settingsInput = <Amount extends z.ZodType<string>>(amount: Amount) => ({
   limit_usd: amount.nullable().default(null).describe("Spend limit per UTC calendar month; null = none."),
   day_limit_usd: amount.nullable().default(null).describe("The same per UTC day."),
   week_limit_usd: amount.nullable().default(null).describe("The same per week, from Monday 00:00 UTC."),
-  allowed_models: allowedModels.default(null).describe("What it may use; null = every model of its scope."),
-  max_output_tokens: maxOutputTokens.default(null).describe("What a request of it puts out at most."),
-  expires_at: expiresAt.default(null).describe("From then on it is refused, for good."),
+  allowed_models: allowedModels
+    .default(null)
+    .describe("The models it may use; null = every model of its scope."),
+  max_output_tokens: maxOutputTokens.default(null).describe("The maximum output of its requests in tokens."),
+  expires_at: expiresAt.default(null).describe("From then on the key is refused permanently."),
 });
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 const settingsChange = <Amount extends z.ZodType<string>>(amount: Amount) => ({
   limit_usd: amount.nullable().optional(),
   day_limit_usd: amount.nullable().optional(),
@@ -170,8 +184,10 @@ const replacing = {
     .max(OVERLAP_MAX_HOURS)
     .nullable()
     .default(null)
-    .describe("The key that is replaced ends by itself after so long; null = it works until it is revoked."),
-  expires_at: expiresAt.optional().describe("Of the new key; left out: as the key that it replaces."),
+    .describe("The replaced key expires after this time; null = it works until it is revoked."),
+  expires_at: expiresAt
+    .optional()
+    .describe("The new key's expiry; by default that of the key that it replaces."),
 };
 export const replaceKeyInput = z.strictObject({ org: id, key: id, ...replacing });
 
@@ -189,7 +205,7 @@ export const createKeyInput = z.strictObject({
   scope: tier.default("standard"),
   ...settingsInput(usdInput),
 });
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export const editKeyInput = z
   .strictObject({
     org: id,
@@ -202,7 +218,9 @@ export const editKeyInput = z
 
 const madeOn = version
   .optional()
-  .describe("The key's version that this was made on: refused with 409 when it has another one by now.");
+  .describe(
+    "The version of the key that the change is based on: refused with 409 if the key has changed since.",
+  );
 export const renameKeyInput = z
   .strictObject({ key: keyId, name: line(), version: madeOn })
   .meta({ id: "RenameKey" });
@@ -216,11 +234,11 @@ export const limitKeyInput = z
   .meta({ id: "LimitKey" });
 
 export type KeyJson = z.output<typeof keyRecord>;
-/** As it is made; only a repeat of the call has no secret. */
+/** As created; only a repeat of the call lacks the secret. */
 export type CreatedKeyJson = z.output<typeof createdKeyRecord> & { secret: string };
 export type ListedKey = z.output<typeof key>;
 export type KeyDetail = z.output<typeof keyDetail>;
 export type ReplaceKey = Omit<z.output<typeof replaceKeyInput>, "org">;
 type NewKey = z.output<typeof createKeyRecordInput>;
-/** What it may is no bound where it is left out. */
+/** Omitted settings are unlimited. */
 export type CreateKey = Pick<NewKey, "org" | "name" | "scope"> & Partial<NewKey>;

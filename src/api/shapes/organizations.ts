@@ -1,4 +1,4 @@
-// All organizations, as operators see and make them.
+// All organizations, as operators see and create them.
 import { z } from "zod";
 import { ROLES } from "../../domain/roles.ts";
 import { count, email, line, listOf, time, usd, version, page } from "./fields.ts";
@@ -19,9 +19,9 @@ export const organization = z.object({
   version,
 });
 export const organizationList = listOf(organization);
-/** Ids of organizations whose name another one has, too. */
+/** Ids of organizations that share their name with another. */
 export const namesakeList = z.object({ data: z.array(z.string()) });
 export const organizationsQuery = z.strictObject({ ...page, search: z.string().max(200).optional() });
 export const renameOrganizationInput = z.strictObject({ name: line(), version });
-/** How the first owner of an organization comes in. */
+/** How the first owner of an organization is invited. */
 export const inviteOwnerInput = z.strictObject({ email, role: z.enum(ROLES).default("owner") });

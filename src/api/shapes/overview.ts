@@ -1,55 +1,55 @@
-// The overview of an organization. Every figure is of the ledger; nothing is summed in a browser.
+// The overview of an organization. Every figure comes from the ledger; nothing is summed in a browser.
 import { z } from "zod";
 import { balanceSchema } from "./records.ts";
 import { refusalCause } from "./refusal-causes.ts";
 import { count, milliseconds, routeState, time, usd, window } from "./fields.ts";
 
 export const overviewQuery = z.strictObject({ range: window.range });
-/** Beside as many hours before; of a month the same part of the month before. */
+/** Compared with as many hours before; for a month, with the same part of the month before. */
 const beside = {
-  /** Those that were charged. */
+  /** Charged requests only. */
   requests: count,
   charge_usd: usd,
   before_usd: usd,
-  /** With a sign, like `+20.0`; null where nothing came before. */
+  /** With a sign, like `+20.0`; null if nothing came before. */
   percent: z.string().nullable(),
 };
-/** Of today's spend, whole percent; null where none has half of it. */
+/** The share of today's spend, in whole percent; null if none accounts for half of it. */
 const percentOfIt = z.int().min(0).max(100);
 
 export const overview = z.object({
   balance: balanceSchema,
-  /** Mean charge of a day over the last 7 days. */
+  /** The mean daily charge of the last 7 days. */
   burn_usd_per_day: usd,
-  /** Available ÷ burn, rounded down; null when nothing is spent. */
+  /** Available ÷ burn, rounded down; null if nothing is spent. */
   days_left: count.nullable(),
   spend_today_usd: usd,
   spend_month_usd: usd,
   from: time,
   to: time,
-  /** Where the period before begins. */
+  /** The start of the preceding period. */
   before_from: time,
-  /** Of the window, in whole hours. */
+  /** For the window, in whole hours. */
   spend: z.object(beside),
-  /** Today beside a usual day; null where it is like others, or too few days tell what is usual. */
+  /** Today compared with a usual day; null if it is not unusual, or too few days are known. */
   unusual: z
     .object({
       spent_usd: usd,
       usual_usd: usd,
-      /** Usual days in today, with one decimal, cut. */
+      /** Today's spend as a multiple of a usual day's, with one decimal, rounded down. */
       times: z.string(),
       key: z.object({ id: z.string(), name: z.string(), percent: percentOfIt }).nullable(),
       model: z.object({ id: z.string(), percent: percentOfIt }).nullable(),
     })
     .nullable(),
-  /** Of the window: all that held credits, whatever became of them. */
+  /** For the window: all requests with a hold, whatever their outcome. */
   requests: count,
   running: count,
-  /** All that were turned away. */
+  /** All refused requests. */
   refused: count,
   /** By cause, the most frequent first; at most 12. */
   refusals: z.array(refusalCause),
-  /** Requests that ended in a 5xx ÷ all ended ones; 0 without any. */
+  /** Requests that ended with 5xx ÷ all ended ones; 0 without any. */
   error_rate: z.number(),
   first_part_ms: z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() }),
   top_keys: z.array(z.object({ key: z.string(), name: z.string(), ...beside })),
@@ -63,7 +63,7 @@ export const overview = z.object({
       region: z.string(),
       state: routeState,
       reason: z.string().nullable(),
-      /** Null where its release is damaged and nothing tells. */
+      /** Null if its release is damaged and the expiry unknown. */
       expires_at: time.nullable(),
     }),
   ),
@@ -82,9 +82,9 @@ export const overview = z.object({
         "top_up_failed",
         "alert_holds",
       ]),
-      /** Id of the key, entitlement or alert rule, or the route. */
+      /** The id of the key, entitlement or alert rule, or the route. */
       target: z.string().nullable(),
-      /** What finds it on its page. */
+      /** The text that finds it on its page. */
       search: z.string().nullable(),
       text: z.string(),
     }),

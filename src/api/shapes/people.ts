@@ -1,4 +1,4 @@
-// Who is signed in, who belongs to an organization, what a person sets for themselves, and everybody with an account as
+// Who is signed in, who belongs to an organization, a person's own settings, and everybody with an account as
 // operators see them.
 import { z } from "zod";
 import { ROLES } from "../../domain/roles.ts";
@@ -26,25 +26,28 @@ const person = z.object({
   email: z.string(),
   operator: z.boolean(),
   two_factor: z.boolean(),
-  /** Newest use first: `/` goes to the first one. */
+  /** Latest use first: `/` goes to the first one. */
   memberships: z.array(membership),
 });
 
-/** Answers everybody; `person` is null for those who are not signed in. */
+/** Available to everybody; `person` is null if not signed in. */
 export const session = z.object({
   person: person.nullable(),
   expires_at: time.nullable(),
-  /** True until the first account exists: only the one-time link of the start banner helps. */
+  /** True until the first account exists: then only the one-time link of the start banner helps. */
   first_run: z.boolean(),
   ways: z.object({
     password: z.boolean(),
     passkey: z.boolean(),
-    /** Sign in by POST /auth/sign-in/social {provider: id, callbackURL, errorCallbackURL}, then go to the answer's `url`. */
+    /**
+     * Sign in with POST /auth/sign-in/social {provider: id, callbackURL, errorCallbackURL}, then go to the
+     * response's `url`.
+     */
     oidc: z.array(z.object({ id: z.string(), name: z.string() })),
   }),
-  /** What to show in snippets, ends with `/v1`. */
+  /** The base URL for snippets, ends with `/v1`. */
   base_url: z.string(),
-  /** Null for those who are not signed in. */
+  /** Null if not signed in. */
   version: z.string().nullable(),
 });
 
@@ -53,7 +56,7 @@ const account = { name: line(100), email, password };
 export const welcomeInput = z.strictObject({ token: z.string().max(200), ...account });
 export const acceptInvitationInput = z.strictObject({
   token: z.string().max(200),
-  /** Left out by somebody who is signed in with the invited address. */
+  /** Omitted if signed in with the invited address. */
   account: z.strictObject({ name: line(100), password }).optional(),
 });
 export const invitationPreviewInput = z.strictObject({ token: z.string().max(200) });
@@ -66,7 +69,7 @@ export const invitationPreview = z.object({
   has_account: z.boolean(),
 });
 
-/** By the link that an operator made for somebody who cannot sign in any more. */
+/** Through the link that an operator created for somebody who can no longer sign in. */
 export const resetInput = z.strictObject({ token: z.string().max(200), password });
 
 export const member = z.object({
@@ -81,12 +84,12 @@ export const member = z.object({
   you: z.boolean(),
   version,
 });
-/** Who joined last comes first. `owners`: of all its members. */
+/** Latest joined first. `owners`: of all its members. */
 export const memberList = listOf(member).extend({ owners: count });
 /** `search`: a part of a name or of an address, or a person's id. */
 export const peopleQuery = z.strictObject({ ...page, search: z.string().max(254).optional() });
 export const changeRoleInput = z.strictObject({ role, version });
-/** A script may leave out the version: then it gives the role whatever it was. */
+/** A script may omit the version: then the role is set whatever it was. */
 export const memberRoleInput = z
   .strictObject({ org: orgId, member: id, role, version: version.optional() })
   .meta({ id: "ChangeMemberRole" });
@@ -107,11 +110,11 @@ export const inviteMemberInput = inviteInput.extend({ org: orgId }).meta({ id: "
 export const oneInvitationInput = z
   .strictObject({ org: orgId, invitation: id })
   .meta({ id: "OneInvitation" });
-/** Null where the gateway sends none. */
+/** Null if the gateway sends no mail. */
 const mailOutcome = z
   .object({ state: z.enum(["sent", "not_sent"]), reason: z.string().nullable() })
   .nullable();
-/** `link` is shown once. `mail` is null where the gateway sends none: the link is sent by hand. */
+/** `link` is shown once. `mail` is null if the gateway sends none: then the link is sent by hand. */
 export const createdInvitation = invitation.extend({
   link: z.string().nullable(),
   mail: mailOutcome,
@@ -123,12 +126,12 @@ export const settings = z.object({
   created_at: time,
   paid_workspace: z.boolean(),
   require_two_factor: z.boolean(),
-  /** No log holds content; the field says so. */
+  /** No log contains content; the field says so. */
   content_logging: z.object({ allowed: z.boolean(), on: z.boolean() }),
   base_url: z.string(),
   version,
 });
-/** One at a time: they are kept in two stores, and a change is made whole or not at all. */
+/** One at a time: they are kept in two stores, and a change is made completely or not at all. */
 export const settingsInput = z
   .strictObject({ name: line().optional(), require_two_factor: z.boolean().optional(), version })
   .refine(
@@ -136,7 +139,7 @@ export const settingsInput = z
     "needs a name or a rule, one at a time",
   );
 
-/** One sign-in of this person; end it by DELETE /profile/sessions/{id}. */
+/** One session of this person; end it with DELETE /profile/sessions/{id}. */
 const personSession = z.object({
   id: z.string(),
   created_at: time,
@@ -164,9 +167,9 @@ const operatorPerson = z.object({
 });
 export const operatorPersonList = listOf(operatorPerson);
 export const inviteOperatorInput = z.strictObject({ email });
-/** `two_factor` also takes the second factor and passkeys away: for a lost phone. */
+/** `two_factor` also removes the second factor and passkeys: for a lost phone. */
 export const resetPersonInput = z.strictObject({ two_factor: z.boolean().default(false) });
-/** Works once, within an hour; null when the same Idempotency-Key had shown it before. */
+/** Works once, within an hour; null if the same Idempotency-Key showed it before. */
 export const resetLink = z.object({
   email: z.string(),
   link: z.string().nullable(),

@@ -31,7 +31,7 @@ export const provider = z.object({
     z.object({
       route: z.string(),
       state: routeState,
-      /** The operator's words while disabled; else a word for why it is not live; null while live. */
+      /** The operator's reason while disabled; otherwise why it is not live; null while live. */
       reason: z.string().nullable(),
       circuit,
       failures: count,
@@ -39,24 +39,27 @@ export const provider = z.object({
     }),
   ),
   running: count,
-  /** Of the last 24 hours, by class of failure. */
+  /** In the last 24 hours, by class of failure. */
   errors: z.array(z.object({ class: z.string(), attempts: count })),
-  /** Of the last 24 hours: calls whose provider was not believed as it was, by reason (docs/money.md). */
+  /**
+   * In the last 24 hours: calls whose provider's figures were not accepted unchanged, by reason
+   * (docs/money.md).
+   */
   doubts: z.array(z.object({ doubt, attempts: count })),
-  /** What the platform paid in 30 days: price above charges. */
+  /** Paid by the platform in 30 days: price above charges. */
   variance_usd: usd,
-  /** Null where this provider is not probed, or was not yet; of the gateway that answers. */
+  /** Null if this provider is not probed, or not yet; as seen by the responding gateway. */
   last_probe: z.object({ at: time, failing: z.boolean() }).nullable(),
-  /** Whether there is anything to probe. */
+  /** True if it can be probed. */
   probed: z.boolean(),
-  /** Why our account there is refused; null while it is not. Of the gateway that answers. */
+  /** Why our account there is refused; null if it is not. As seen by the responding gateway. */
   account: z
     .object({ cause: z.enum(["account", "quota"]), words: z.string().nullable(), at: time })
     .nullable(),
-  /** The breaker as an operator opened it; null while it follows the calls. */
+  /** The breaker if an operator opened it; null while it follows the calls. */
   opened: z.object({ reason: z.string(), by: personRef, at: time }).nullable(),
 });
-/** A probe on request: whether the provider answered well, and how long that took. */
+/** A probe on request: whether the provider responded well, and how long that took. */
 export const probeResult = z.object({ provider, well: z.boolean(), ms: milliseconds });
 export const openBreakerInput = z.strictObject({ reason: line() });
 export const providerList = listOf(provider);
@@ -64,7 +67,7 @@ export const providerList = listOf(provider);
 export const health = z.object({
   version: z.string(),
   started_at: time,
-  /** Whether its file was changed or taken away since this gateway read it; null where there was none. */
+  /** Whether its file was changed or removed since this gateway read it; null if there was none. */
   configuration: z.object({ file_changed: z.boolean() }).nullable(),
   now: time,
   ready: z.boolean(),
@@ -77,7 +80,7 @@ export const health = z.object({
   memory_bytes: count,
   event_loop_delay_ms: milliseconds.nullable(),
   refusals_forgotten: count,
-  /** Requests whose record is damaged: held until an operator decides. */
+  /** Requests with a damaged record: held until an operator decides. */
   quarantined: count,
   /** Organizations whose paid calls are refused because their books do not add up. */
   stopped: count,
@@ -87,18 +90,18 @@ export const health = z.object({
   overload_refusals: count,
   schema_version: count,
   last_sweep_at: time.nullable(),
-  /** What `db backup` last wrote; null on PostgreSQL, whose own tools back it up. */
+  /** The last backup of `db backup`; null on PostgreSQL, which has its own backup tools. */
   backup: z
     .object({
       last_at: time.nullable(),
       bytes: count.nullable(),
-      /** None, or an older one than 7 days. */
+      /** There is none, or it is older than 7 days. */
       overdue: z.boolean(),
     })
     .nullable(),
-  /** By how much this gateway's clock is ahead of its database's; null on SQLite, which has none. */
+  /** How far this gateway's clock is ahead of its database's; null on SQLite, which has none. */
   clock_offset_ms: z.number().nullable(),
-  /** Of the last commits of this process, 1,024 at most; null before the first. */
+  /** Of this process's last commits, 1,024 at most; null before the first. */
   commits: z.object({
     waiting: count,
     of: count,
@@ -107,11 +110,11 @@ export const health = z.object({
     ms_p50: milliseconds.nullable(),
     ms_p99: milliseconds.nullable(),
   }),
-  /** The gateways of a PostgreSQL store; none on SQLite, which has one. */
+  /** The gateways of a PostgreSQL store; empty on SQLite, which has one. */
   gateways: z.array(z.object({ name: z.string(), started_at: time, lease_until: time, valid: z.boolean() })),
 });
 
-/** What to send along with a question: states and figures, no secret, no name of a person, no content. */
+/** Data to attach to a support question: states and figures, but no secrets, names of persons or content. */
 export const supportBundle = z.object({
   made_at: time,
   health,
@@ -121,9 +124,12 @@ export const supportBundle = z.object({
   routes: z.array(route),
 });
 
+const namedViolation = auditReportSchema.shape.violations.element.extend({ org_name: z.string().nullable() });
+
 export const ledgerReport = auditReportSchema.extend({
-  violations: z.array(auditReportSchema.shape.violations.element.extend({ org_name: z.string().nullable() })),
-  /** The oldest first, 100 at most. */
+  violations: z.array(namedViolation),
+  accepted: z.array(namedViolation),
+  /** Oldest first, 100 at most. */
   late_holds: z.array(
     z.object({
       request: z.string(),
@@ -143,7 +149,7 @@ export const ledgerReport = auditReportSchema.extend({
 });
 
 export const quarantine = listOf(quarantinedSchema.extend({ org_name: z.string().nullable() }));
-/** `charge_usd` null releases the whole hold. */
+/** A null `charge_usd` releases the whole hold. */
 export const resolveInput = z.strictObject({ charge_usd: usdInput.nullable(), reason: line(500) });
 export const resolvedRequest = resolvedSchema;
 

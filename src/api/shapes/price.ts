@@ -1,4 +1,4 @@
-// What a release costs, as it was published, and two prices side by side (providers.md §4).
+// The price of a release as published, and a comparison of two prices (providers.md §4).
 import { z } from "zod";
 import { ratesShape } from "../../domain/class-shapes.ts";
 import { count, time, usd } from "./fields.ts";
@@ -29,12 +29,12 @@ export const modelUseQuery = z.strictObject({ model: z.string().min(1).max(200) 
 export const modelUseSchema = z
   .object({
     model: z.string(),
-    since: time.describe("The first hour that is counted, thirty days ago."),
+    since: time.describe("The first hour counted, thirty days ago."),
     organizations: count,
     requests: count,
     charge_usd: usd,
     data: z
       .array(z.object({ org: z.string(), name: z.string(), requests: count, charge_usd: usd }))
-      .describe("Those with the most requests, twenty at most."),
+      .describe("Those with the most requests, at most twenty."),
   })
   .meta({ id: "ModelUse" });

@@ -1,4 +1,4 @@
-// Limits of a rate, as they are set and as they hold: requests and tokens per minute, requests at once (operate.md §1).
+// Rate limits, as set and as in force: requests and tokens per minute, requests at once (operate.md §1).
 import { z } from "zod";
 import { RATE_AT_MOST, RATE_DIMENSIONS, type RateDimension } from "../../domain/rate-limits.ts";
 import { count, id, keyId, orgId, version, wholeListOf } from "./fields.ts";
@@ -17,7 +17,7 @@ const limits = z.object({
   concurrent: count.nullable(),
 });
 
-/** What is left out stays as it is; null lifts it. */
+/** Omitted limits stay unchanged; null removes a limit. */
 const change = {
   requests_per_minute: limit("requests_per_minute").optional(),
   tokens_per_minute: limit("tokens_per_minute").optional(),
@@ -30,8 +30,8 @@ const saysSomething = (input: { [D in RateDimension]?: number | null | undefined
 const NOTHING_SAID = `must name one of ${RATE_DIMENSIONS.join(", ")}`;
 
 /**
- * `by`: whose word it is. What an operator allows, or the organization's own, which is at most that; without it, of whoever
- * may say both, the operator's.
+ * `by`: who sets them. An operator's limit, or the organization's own, which cannot be higher; by default,
+ * for somebody who may set both, the operator's.
  */
 export const setRateLimitInput = z
   .strictObject({
@@ -44,7 +44,7 @@ export const setRateLimitInput = z
   })
   .refine(saysSomething, NOTHING_SAID);
 
-/** Of a model for each organization by itself: an operator's, at a page. */
+/** A model's limits for each organization separately: set by an operator, on a page. */
 export const modelLimitQuery = z.strictObject({ model });
 export const setModelLimitInput = z
   .strictObject({ model, ...change, version })
@@ -53,17 +53,20 @@ export const setModelLimitInput = z
 const madeOn = version
   .optional()
   .describe(
-    "The limits' version that this was made on: refused with 409 when they have another one by now. What was never set has one, too.",
+    "The version of the limits that the change is based on: refused with 409 if they have changed since. Limits never set have a version, too.",
   );
 
-/** Without any of them: what is set on models for each organization. */
+/** Without any of them: the limits on models for each organization. */
 export const listRateLimitsInput = z.strictObject({
   org: orgId.optional(),
   key: keyId.optional(),
   model: model.optional(),
 });
 
-/** An operator's: of an organization, of a key (whose organization is known), or of a model for each organization. */
+/**
+ * An operator's limits: for an organization, a key (whose organization is known), or a model for each
+ * organization.
+ */
 export const setRateLimitRecordInput = z
   .strictObject({
     org: orgId.optional(),
@@ -81,13 +84,13 @@ export const setRateLimitRecordInput = z
 export const rateLimit = z
   .object({
     subject: z.enum(["organization", "key", "model", "key_model"]),
-    org: z.string().nullable().describe("Null: each organization by itself."),
+    org: z.string().nullable().describe("Null means each organization separately."),
     key: z.string().nullable(),
     model: z.string().nullable(),
-    set: limits.describe("By an operator."),
-    own: limits.describe("By the organization itself."),
-    in_force: limits.describe("The lower of the two; where the operator set nothing, the default instead."),
-    running: count.describe("Requests of it that run now."),
+    set: limits.describe("Set by an operator."),
+    own: limits.describe("Set by the organization itself."),
+    in_force: limits.describe("The lower of the two; if the operator set none, the default counts instead."),
+    running: count.describe("The number of its requests running now."),
     version,
   })
   .meta({ id: "RateLimit" });

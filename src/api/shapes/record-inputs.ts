@@ -1,5 +1,5 @@
-// What the operator API takes: strict, so that a misspelt field is refused. Names are text of at most 200 characters;
-// an amount is a decimal string that `parseUsd` reads exactly (hardening.md lines 139, 140, 144).
+// The inputs of the operator API: strict, so that a misspelt field is refused. Names are text of at most 200
+// characters; an amount is a decimal string that `parseUsd` reads exactly (hardening.md lines 139, 140, 144).
 import { z } from "zod";
 import { exactUsdInput, keyId, line, orgId, timeInput } from "./fields.ts";
 
@@ -25,7 +25,7 @@ export const grantCreditsInput = z
       .enum(["grant", "purchase"])
       .default("grant")
       .describe("A purchase makes the organization a paid workspace."),
-    reference: name.optional().describe("The same reference credits once."),
+    reference: name.optional().describe("A reference credits once."),
   })
   .meta({ id: "GrantCredits" });
 
@@ -33,13 +33,13 @@ export const refundCreditsInput = z
   .strictObject({
     request: requestParams.shape.id,
     usd,
-    reference: name.optional().describe("The same reference refunds once."),
+    reference: name.optional().describe("A reference refunds once."),
   })
   .meta({ id: "RefundCredits" });
 
 export const resolveRequestInput = z
   .strictObject({
-    charge_usd: usd.nullable().describe("At most what is held; null releases the whole hold."),
+    charge_usd: usd.nullable().describe("At most the amount held; null releases the whole hold."),
     reason: line(500).describe("For the audit log."),
   })
   .meta({ id: "ResolveRequest" });
@@ -73,7 +73,7 @@ export const disableRouteInput = z
 export const resetLinkInput = z
   .strictObject({
     person: line(254).describe("An account's id or address."),
-    two_factor: z.boolean().default(false).describe("Also take the second factor and passkeys away."),
+    two_factor: z.boolean().default(false).describe("Also remove the second factor and passkeys."),
   })
   .meta({ id: "ResetPerson" });
 

@@ -1,5 +1,6 @@
-// What the operator API answers (interfaces.md §2 and §5): one schema per record, shared by server, CLI and OpenAPI
-// document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
+// The outputs of the operator API (interfaces.md §2 and §5): one schema per record, shared by server, CLI and
+// OpenAPI document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not
+// there".
 import { z } from "zod";
 import { circuit, count, routeState, tier, time, usageFigures, usd, wholeListOf } from "./fields.ts";
 import { type modelUseSchema, publishedPriceSchema } from "./price.ts";
@@ -27,9 +28,9 @@ export const balanceSchema = z
 export const grantSchema = z
   .object({
     org: z.string(),
-    balance_usd: usd.describe("What can be spent now."),
-    reference: z.string().describe("Credits once: sending it again changes nothing."),
-    credited: z.boolean().describe("False when this reference had been credited before."),
+    balance_usd: usd.describe("The credits available now."),
+    reference: z.string().describe("Credited once: sending the same reference again changes nothing."),
+    credited: z.boolean().describe("False if this reference was credited before."),
   })
   .meta({ id: "Grant" });
 
@@ -37,9 +38,9 @@ export const refundSchema = z
   .object({
     org: z.string(),
     request: z.string(),
-    balance_usd: usd.describe("What can be spent now."),
-    reference: z.string().describe("Refunds once: sending it again changes nothing."),
-    refunded: z.boolean().describe("False when this reference had been refunded before."),
+    balance_usd: usd.describe("The credits available now."),
+    reference: z.string().describe("Refunded once: sending the same reference again changes nothing."),
+    refunded: z.boolean().describe("False if this reference was refunded before."),
   })
   .meta({ id: "Refund" });
 
@@ -49,10 +50,10 @@ export const quarantinedSchema = z
     org: z.string(),
     key: z.string(),
     model: z.string(),
-    held_usd: usd.describe("Stays held until an operator decides."),
+    held_usd: usd.describe("Held until an operator decides."),
     admitted_at: time,
     since: time,
-    reason: z.string().describe("Why its end could not be decided."),
+    reason: z.string().describe("Why its outcome could not be decided."),
   })
   .meta({ id: "QuarantinedRequest" });
 export const quarantineSchema = z
@@ -63,7 +64,7 @@ export const resolvedSchema = z
     id: z.string(),
     org: z.string(),
     charge_usd: usd,
-    balance_usd: usd.describe("What can be spent now."),
+    balance_usd: usd.describe("The credits available now."),
   })
   .meta({ id: "ResolvedRequest" });
 
@@ -82,7 +83,7 @@ export const entitlementSchema = z
   .meta({ id: "Entitlement" });
 export const entitlementListSchema = wholeListOf(entitlementSchema).meta({ id: "EntitlementList" });
 
-const UNTOLD = "Null where its release is damaged and nothing tells.";
+const UNTOLD = "Null if its release is damaged and the value unknown.";
 
 export const routeSchema = z
   .object({
@@ -95,16 +96,14 @@ export const routeSchema = z
       .string()
       .nullable()
       .describe(
-        "Why it is not live; `unreadable`: its newest release is damaged in the store. Publish a newer version, or restore the store. `unknown_terms`: a newer gateway published it with terms that this one does not know. Update this one.",
+        "Why it is not live; `unreadable`: its newest release is damaged in the store. Publish a newer version, or restore the store. `unknown_terms`: a newer gateway published it with terms that this one does not know. Update this gateway.",
       ),
-    since: time
-      .nullable()
-      .describe("Since when the state holds; of an unhealthy route as this gateway saw it."),
+    since: time.nullable().describe("When the state began; for an unhealthy route, as this gateway saw it."),
     version: count,
     expires_at: time.nullable().describe(UNTOLD),
     health: z.object({
       circuit,
-      failures: count.describe("Failures in a row."),
+      failures: count.describe("Consecutive failures."),
       next_probe_at: time.nullable(),
     }),
   })
@@ -115,7 +114,7 @@ export const releaseSchema = z
   .object({
     route: z.string(),
     version: count,
-    state: routeState.describe("State of the route that this release serves."),
+    state: routeState.describe("The state of the route that this release serves."),
     model: z.string(),
     provider: z.string(),
     upstream_model: z.string(),
@@ -128,7 +127,7 @@ export const releaseSchema = z
     expires_at: time,
   })
   .meta({ id: "Release" });
-/** What nothing tells of a release that is damaged in the store. */
+/** A field that is unknown if the release is damaged in the store. */
 const orUntold = <S extends z.ZodType>(schema: S) => schema.nullable().describe(UNTOLD);
 const released = releaseSchema.shape;
 export const releaseListSchema = wholeListOf(
@@ -164,8 +163,8 @@ export const usageListSchema = z
     group_by: z.enum(["key", "model", "day"]).nullable(),
     from: time
       .nullable()
-      .describe("Of what was counted, whole hours: the beginning of the first; null from the beginning."),
-    to: time.nullable().describe("The end of the last hour that was counted; null to the present."),
+      .describe("The start of the first hour counted (whole hours only); null means from the beginning."),
+    to: time.nullable().describe("The end of the last hour counted; null means up to the present."),
     data: z.array(
       z
         .object({
@@ -212,7 +211,7 @@ export const stoppedOrganizationSchema = z
   .object({
     org: z.string(),
     since: time,
-    violations: z.array(violation).describe("What of its books does not add up, 20 at most."),
+    violations: z.array(violation).describe("The rules that its books break, at most 20."),
   })
   .meta({ id: "StoppedOrganization" });
 export const stoppedListSchema = wholeListOf(stoppedOrganizationSchema).meta({ id: "StoppedList" });
@@ -224,8 +223,15 @@ export const auditReportSchema = z
   .object({
     ok: z.boolean(),
     checked: z.record(z.string(), count).describe("Invariant of money.md → rows checked."),
-    took_ms: z.record(z.string(), z.number()).describe("Invariant of money.md → milliseconds that it took."),
+    took_ms: z
+      .record(z.string(), z.number())
+      .describe("Invariant of money.md → milliseconds that the check took."),
     violations: z.array(violation),
+    accepted: z
+      .array(violation)
+      .describe(
+        "Violations in entries of the past that an operator has accepted by resuming the organization.",
+      ),
     stopped: z
       .array(stoppedOrganizationSchema)
       .describe("Organizations whose paid calls are refused because their books do not add up."),
@@ -240,10 +246,7 @@ export const errorSchema = z
       param: z.string().nullable(),
       code: z.string(),
       request_id: z.string(),
-      step: z
-        .enum(RELEASE_STEPS)
-        .optional()
-        .describe("Of a release that was refused: the check that failed."),
+      step: z.enum(RELEASE_STEPS).optional().describe("For a refused release: the check that failed."),
     }),
   })
   .meta({ id: "Error" });

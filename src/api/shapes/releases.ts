@@ -7,12 +7,12 @@ import { count, line, listOf, milliseconds, personRef, time, page } from "./fiel
 
 export const route = routeSchema.extend({
   highest_version: count,
-  /** These are null where its release is damaged and nothing tells. */
+  /** The fields below are null if its release is damaged and they are unknown. */
   signed_by: z.string().nullable(),
   issued_at: time.nullable(),
   tier: z.enum(["standard", "research"]).nullable(),
   price: price.nullable(),
-  /** Of the last five minutes, by admission. */
+  /** In the last five minutes, by admission. */
   recent: z.object({
     requests: count,
     error_rate: z.number(),
@@ -27,7 +27,10 @@ export const enableInput = z.strictObject({ route: line(400) }).meta({ id: "Enab
 export const publishInput = z
   .strictObject({ jws: z.string().min(1).max(65_536) })
   .meta({ id: "PublishRelease" });
-/** Checked, not published: what would change, field by field and price by price. `live` is null for a new route. */
+/**
+ * Verified, not published: what would change, field by field and price by price. `live` is null for a new
+ * route.
+ */
 export const verifiedRelease = z.object({
   release: releaseSchema,
   live: releaseSchema.nullable(),
@@ -36,7 +39,7 @@ export const verifiedRelease = z.object({
   ),
   /** Every price of both, changed or not. */
   prices: z.array(priceLineSchema),
-  /** Of its model: whom a change concerns. */
+  /** The use of its model: who is affected by a change. */
   use: modelUseSchema,
 });
 export const releaseHistory = listOf(

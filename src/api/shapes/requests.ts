@@ -1,4 +1,4 @@
-// A request as its record tells it, and what is told of one that held nothing (interfaces.md §2 and §5). No content.
+// A request's record, and the log entry of one that held nothing (interfaces.md §2 and §5). No content.
 import { EVIDENCE } from "../../domain/gateway-object.ts";
 import { classCountsShape } from "../../domain/class-shapes.ts";
 import { SURFACES } from "../../domain/surfaces.ts";
@@ -23,8 +23,8 @@ const costLine = z.object({
   amount_usd: z.string(),
 });
 
-/** On which endpoint of `/v1` a request came. */
-const SURFACE = `Where it came: ${SURFACES.join(", ")}.`;
+/** The endpoint of `/v1` that a request came to. */
+const SURFACE = `The surface of /v1: ${SURFACES.join(", ")}.`;
 
 const attemptSchema = z
   .object({
@@ -35,10 +35,10 @@ const attemptSchema = z
     status: z.int().nullable().describe("The provider's HTTP status."),
     upstream_id: z.string().nullable(),
     error_class: z.string().nullable(),
-    words: z.string().nullable().describe("What the provider said of its failure, redacted."),
+    words: z.string().nullable().describe("The provider's message about its failure, redacted."),
     started_at: time,
     ms: milliseconds,
-    doubts: z.array(doubt).describe("Why the provider's word was not taken as it was."),
+    doubts: z.array(doubt).describe("Why the provider's figures were not accepted unchanged."),
     told: z
       .object({
         prompt_tokens: count,
@@ -47,7 +47,7 @@ const attemptSchema = z
         ...classCounts,
       })
       .nullable()
-      .describe("What it told beyond the quoted bounds; the variance is computed from it."),
+      .describe("The usage it reported beyond the quoted bounds; the variance is computed from it."),
   })
   .meta({ id: "Attempt" });
 
@@ -79,12 +79,12 @@ const gatewaySchema = z
         lines: z.array(costLine).describe("They add up to the charge, exactly."),
       })
       .optional()
-      .describe("Left out while the request runs."),
+      .describe("Omitted while the request is running."),
     attempts: count,
   })
   .meta({ id: "Gateway" });
 
-/** How a record of the ledger stands. */
+/** The state of a ledger record. */
 export const requestState = z.enum(["running", "settled", "released", "outcome_unknown"]);
 
 export const requestSchema = z
@@ -103,8 +103,10 @@ export const requestSchema = z
     month: z.string(),
     hold_usd: usd,
     charge_usd: usd,
-    refunded_usd: usd.describe("Given back of it later; receipt and usage keep the charge."),
-    variance_usd: usd.describe("Price of what was used beyond the charge; the platform pays it."),
+    refunded_usd: usd.describe(
+      "The part of the charge refunded later; receipt and usage keep the full charge.",
+    ),
+    variance_usd: usd.describe("The price of usage beyond the charge; the platform pays it."),
     bounds: z.object({ prompt_tokens: count, output_tokens: count }),
     usage: z
       .object({
@@ -123,11 +125,11 @@ export const requestSchema = z
   })
   .meta({ id: "Request" });
 
-/** What a request may hold at most, and for how many tokens. */
+/** The maximum hold of a request, and its token bounds. */
 export const asked = z.object({
-  prompt_tokens: count.describe("At most: the byte bound, or counted exactly."),
-  prompt_counted: z.boolean().nullable().describe("Null where it was not recorded."),
-  output_tokens: count.describe("Output maximum times n."),
+  prompt_tokens: count.describe("An upper bound: the byte bound, or the exact count."),
+  prompt_counted: z.boolean().nullable().describe("Null if not recorded."),
+  output_tokens: count.describe("The output maximum times n."),
   hold_usd: usd,
 });
 export const refusalDetails = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
@@ -135,23 +137,23 @@ export const heldNothingSchema = z
   .object({
     id: z.string(),
     org: z.string(),
-    key: z.string().nullable().describe("Null in a row that tells of several keys."),
+    key: z.string().nullable().describe("Null in a row that counts several keys."),
     state: z.enum(["refused", "replay"]),
     status: z.int(),
     error_code: z.string().nullable(),
     model: z
       .string()
       .nullable()
-      .describe("As it was asked for; null where the request was refused before its model was read."),
-    surface: z.string().nullable().describe(`${SURFACE} Null in a row that tells of several.`),
+      .describe("As requested; null if the request was refused before its model was read."),
+    surface: z.string().nullable().describe(`${SURFACE} Null in a row that counts several.`),
     stream: z.boolean(),
     received_at: time,
     idempotency_key: z.string().nullable(),
-    replay_of: z.string().nullable().describe("The request that was paid."),
+    replay_of: z.string().nullable().describe("The paid request."),
     waited_ms: milliseconds.nullable(),
-    asked: asked.nullable().describe("Null where it was refused before it had a price."),
-    details: refusalDetails.nullable().describe("The figures that the refusal named."),
-    requests: count.describe("More than 1: what came beyond the quota of rows is counted in this one."),
+    asked: asked.nullable().describe("Null if refused before it had a price."),
+    details: refusalDetails.nullable().describe("The figures in the refusal."),
+    requests: count.describe("More than 1: requests beyond the quota of rows are counted in this row."),
     last_at: time.nullable(),
   })
   .meta({ id: "RequestThatHeldNothing" });

@@ -1,13 +1,13 @@
-// What the search of the dashboard finds: a few of each kind, with what tells them apart.
+// Results of the dashboard's search: a few of each kind, with what distinguishes them.
 import { z } from "zod";
 
-/** Two characters at least: of one, everything has some. */
+/** At least two characters: almost everything contains any single one. */
 const text = z.string().trim().min(2).max(100);
 export const searchQuery = z.strictObject({ q: text });
 const searchHit = z.object({
   kind: z.enum(["organization", "key", "model", "request"]),
   id: z.string(),
-  /** Whose it is; null for a model. */
+  /** The owner; null for a model. */
   org: z.string().nullable(),
   org_name: z.string().nullable(),
   title: z.string(),

@@ -1,4 +1,4 @@
-// The statement of one month: what there was, what came and went, what is left; its sums are the ledger's.
+// The statement of one month: opening, movements, closing; its sums are the ledger's.
 import { z } from "zod";
 import { count, creditKind, orgId, time, usd } from "./fields.ts";
 
@@ -11,20 +11,20 @@ const month = z
 const movement = z.object({
   at: time,
   kind: creditKind,
-  amount_usd: usd.describe("Signed by what it does to the balance."),
+  amount_usd: usd.describe("Signed by its effect on the balance."),
   source: z.string(),
   reference: z.string(),
-  request: z.string().nullable().describe("The request that a refund gave back; else null."),
+  request: z.string().nullable().describe("The refunded request; null for other movements."),
 });
 
 const charges = z.object({
   model: z.string(),
   key: z.object({ id: z.string(), name: z.string() }),
-  requests: count.describe("Those that cost something."),
+  requests: count.describe("Charged requests only."),
   charge_usd: usd,
 });
 
-/** What a list leaves out, so that it adds up all the same. */
+/** What a list leaves out, so that it still adds up. */
 const others = z.object({ rows: count, amount_usd: usd });
 
 export const statement = z
@@ -32,8 +32,8 @@ export const statement = z
     org: z.object({ id: orgId, name: z.string() }),
     month,
     from: time,
-    to: time.describe("The month's last instant is before it; of the running month: when this was made."),
-    final: z.boolean().describe("False while the month runs: more may come."),
+    to: time.describe("The first instant after the month; for the current month, when this was made."),
+    final: z.boolean().describe("False while the month is still running."),
     made_at: time,
     opening_usd: usd.describe("available + held - debt before the month's first entry."),
     purchases_usd: usd,
@@ -45,22 +45,26 @@ export const statement = z
     available_usd: usd,
     held_usd: usd,
     debt_usd: usd,
-    drift_usd: usd.describe("What closing and available + held - debt differ by: 0.000000000, or a bug."),
+    drift_usd: usd.describe(
+      "The difference between closing and available + held - debt: 0.000000000, or a bug.",
+    ),
     movements: z.array(movement),
-    other_movements: others.nullable().describe("Beyond the first thousand."),
+    other_movements: others.nullable().describe("Those beyond the first thousand."),
     charges: z.array(charges).describe("By model and key, the largest first."),
-    other_charges: others.nullable().describe("Beyond the first thousand, and what no request accounts for."),
+    other_charges: others
+      .nullable()
+      .describe("Those beyond the first thousand, and charges that no request accounts for."),
     entries: z.object({ first: count.nullable(), last: count.nullable(), count }),
     head: z
       .object({ n: count, hash: z.string() })
       .nullable()
       .describe(
-        "The chain's head at the end: the last entry of the month or before it, which all others lead to.",
+        "The chain's head at the end of the month: the last entry in it or before it, which all others lead to.",
       ),
   })
   .meta({ id: "Statement" });
 
 export type StatementJson = z.output<typeof statement>;
 
-/** Without a month: the running one. */
+/** Default: the current month. */
 export const statementQuery = z.strictObject({ org: orgId, month: month.optional() });

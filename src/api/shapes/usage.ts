@@ -1,5 +1,5 @@
-// What was used and what it cost, by group and over time, and a person's own views of it. Every figure is of the ledger; nothing is
-// summed in a browser.
+// Usage and its cost, by group and over time, and a person's own views of it. Every figure comes from the
+// ledger; nothing is summed in a browser.
 import { z } from "zod";
 import { USAGE_GROUPS } from "../../domain/usage-words.ts";
 import { buckets, count, line, listOf, time, usageFigures, window } from "./fields.ts";
@@ -19,7 +19,10 @@ export const usage = z.object({
   group_by: usageGroup.nullable(),
   then_by: usageGroup.nullable(),
   total: z.object(usageFigures),
-  /** The 100 dearest groups, dearest first; with `others`, the sum of any column is the total's. One row with null without grouping. */
+  /**
+   * The 100 most expensive groups, most expensive first; together with `others`, the sum of each column is
+   * the total. A single row with null if not grouped.
+   */
   rows: z.array(
     z.object({
       group: z.string().nullable(),
@@ -28,11 +31,13 @@ export const usage = z.object({
       ...usageFigures,
     }),
   ),
-  /** At most 400 starts of buckets, UTC. */
+  /** At most 400 bucket starts, UTC. */
   at: z.array(time),
-  /** All groups that are in no row, added up. */
+  /** The sum of all groups without a row. */
   others: z.object({ groups: count, ...usageFigures }).nullable(),
-  /** Of the first 8 rows, in their order; `figures[i]` is of bucket `at[i]`, null where nothing was used. */
+  /**
+   * For the first 8 rows, in their order; `figures[i]` belongs to bucket `at[i]`, null if nothing was used.
+   */
   series: z.array(
     z.object({
       group: z.string().nullable(),
@@ -40,11 +45,11 @@ export const usage = z.object({
       figures: z.array(z.object(usageFigures).nullable()),
     }),
   ),
-  /** Of all groups that have no series, added up. */
+  /** The sum of all groups without a series. */
   others_series: z.array(z.object(usageFigures).nullable()).nullable(),
 });
 
-/** A person's own view of Usage: the query of its address, which the page reads as it reads any other. */
+/** A person's own view of Usage: the query of its URL, which the page reads like any other. */
 export const usageView = z.object({ id: z.string(), name: z.string(), query: z.string() });
 export const usageViewList = listOf(usageView);
 export const usageViewInput = z.strictObject({ name: line(60), query: z.string().max(1000) });

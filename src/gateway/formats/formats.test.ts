@@ -1,4 +1,4 @@
-// What holds between surfaces: a kept stream says itself which one printed it.
+// What holds across surfaces: a stored stream shows by itself which one printed it.
 import { expect, test } from "bun:test";
 import { samplePdf } from "../../lib/pdf.fixtures.ts";
 import { fitToRelease } from "../../releases/fit.ts";
@@ -13,7 +13,7 @@ const ASKED: Record<string, object> = {
   "/v1/responses": { model: "m", input: "Hi", stream: true },
 };
 
-/** Vectors come whole. */
+/** Vectors are not streamed. */
 const STREAMING = FORMATS.filter(({ path }) => path !== "/v1/embeddings");
 
 test.each(STREAMING)(
@@ -36,7 +36,10 @@ const TEXT = { type: "text", text: "a" };
 const ANSWERED = { type: "tool_result", tool_use_id: "c" };
 const document = { type: "base64", media_type: "application/pdf", data: PAGES.slice(28) };
 
-/** The same question with an image and with a file, behind what moves it among the neutral messages; and where each stands. */
+/**
+ * The same question with an image and with a file, after something that shifts it among the neutral messages; and the place of
+ * each.
+ */
 const ATTACHED: Record<
   string,
   { of: (part: object) => object; image: [object, string]; file: [object, string]; at: string }

@@ -1,4 +1,4 @@
-// Every surface that this gateway answers on.
+// All surfaces of this gateway.
 import { chatCompletions } from "./chat-completions/chat-completions.ts";
 import { completions } from "./completions/completions.ts";
 import { embeddings } from "./embeddings/embeddings.ts";

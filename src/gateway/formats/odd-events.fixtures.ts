@@ -1,4 +1,4 @@
-// Events of an upstream that goes wrong: some left out, said twice or late, with members that are odd, missing, or told twice.
+// Events of a faulty upstream: some left out, sent twice or late, with members that are odd, missing, or duplicated.
 import fc from "fast-check";
 
 const ODD = [-1, 0, 1, 7, 0.5, 1e300, 2 ** 53, "0", "", "x", "constructor", null, true, [], {}, [{}]];
@@ -6,12 +6,12 @@ const ODD = [-1, 0, 1, 7, 0.5, 1e300, 2 ** 53, "0", "", "x", "constructor", null
 export interface OddStep {
   how: "drop" | "twice" | "late" | "member" | "doubled";
   at: number;
-  /** A member of the event, or one in it. */
+  /** A member of the event, or a nested one. */
   path: string[];
   value: unknown;
 }
 
-/** What goes wrong with one event. `paths`: members that may be odd. */
+/** The fault of one event. `paths`: members that may be odd. */
 export const oddStep = (paths: readonly string[][]): fc.Arbitrary<OddStep> =>
   fc.record({
     how: fc.constantFrom("drop", "twice", "late", "member", "member", "member", "doubled"),
@@ -20,7 +20,7 @@ export const oddStep = (paths: readonly string[][]): fc.Arbitrary<OddStep> =>
     value: fc.constantFrom<unknown>(...ODD, undefined),
   });
 
-/** The member stands in it twice. */
+/** Adds the member a second time. */
 const doubled = (text: string, name: string, value: unknown): string =>
   `${text.slice(0, -1)},${JSON.stringify(name)}:${JSON.stringify(value ?? null)}}`;
 
@@ -32,7 +32,7 @@ function withMember(text: string, [name = "", inner]: readonly string[], value: 
   return JSON.stringify(event);
 }
 
-/** The data of the events after all of it. */
+/** The data of the events after all faults. */
 export function goneWrong(theirs: readonly string[], steps: readonly OddStep[]): string[] {
   const lines = [...theirs];
   for (const { how, at, path, value } of steps) {

@@ -1,6 +1,6 @@
-// What chat completions know by name and a surface with words of its own refuses: raw token ids, runtime adapters and all else
-// that they refuse themselves (specification 2.1, wire.md §1.3), and fields of theirs that mean something, so that none of them
-// reaches an upstream of the surface's shape, or is left out where it changes what is said and what it costs.
+// Fields that chat completions know by name and that a surface with names of its own refuses: raw token ids, runtime adapters and
+// everything else that chat completions refuse themselves (specification 2.1, wire.md §1.3), and meaningful fields of theirs. None
+// of them may reach an upstream of the surface's shape, or be left out where it changes the answer and its cost.
 import { REFUSED_FIELDS, type RefusedField } from "./chat-completions/refused-fields.ts";
 
 const LOGIT_BIAS: RefusedField = {
@@ -9,7 +9,7 @@ const LOGIT_BIAS: RefusedField = {
   defaults: [{}],
 };
 
-/** What some of their fields are without being said. */
+/** Default values of some of their fields. */
 const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ["n", [1]],
   ["stop", [[]]],
@@ -18,7 +18,7 @@ const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readon
   ["verbosity", ["medium"]],
 ]);
 
-/** By name. `instead`: of fields of theirs, separated by blanks, what to do here. */
+/** By name. `instead`: what to do here, by the names of fields of theirs, separated by spaces. */
 export function refusedOfChat(instead: Readonly<Record<string, string>>): [string, RefusedField][] {
   const theirs = Object.entries(instead).flatMap(([names, text]) =>
     names.split(" ").map((name): [string, RefusedField] => {

@@ -1,10 +1,10 @@
-// Members of an option that nobody here reads: left out, and named with what else was not applied (wire.md §1).
+// Members of an option that are not read here: left out, and listed with everything else that was not applied (wire.md §1).
 import { clip, isPresent, type JsonObject } from "../../domain/read-value.ts";
 
-/** More are not named: a header is no place for a body's worth of names. */
+/** More are not listed: a header is no place for a body's worth of names. */
 const NAMED_MAX = 8;
 
-/** Their paths; `null` says nothing, as everywhere. */
+/** Their paths; `null` counts as absent, as everywhere. */
 export function unreadMembers(path: string, option: JsonObject, read: readonly string[]): string[] {
   const found: string[] = [];
   for (const name of Object.keys(option)) {

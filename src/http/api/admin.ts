@@ -1,5 +1,5 @@
-// The operator API as one fetch handler (interfaces.md §5): the endpoints that stand at the management keys' door, the document
-// that describes them, and its page. Loaded on its first request only.
+// The operator API as one fetch handler (interfaces.md §5): the endpoints at the management keys' door, the document that describes
+// them, and its page. Loaded on its first request only.
 import type { KeyRooms } from "../../api/rooms.ts";
 import { openedOnce } from "../../lib/opened-once.ts";
 import type { Uploads } from "../../limits/uploads.ts";
@@ -11,9 +11,9 @@ import { referencePage, referenceScript } from "./reference-page.ts";
 interface AdminPorts {
   rooms: KeyRooms;
   uploads: Uploads;
-  /** Whose keys open it, and whose do not. */
+  /** Finds which keys are valid here. */
   doors: PrincipalStore;
-  /** Where answers to an `Idempotency-Key` are kept. */
+  /** Where answers to an `Idempotency-Key` are stored. */
   people(): Promise<Pick<People, "answers">>;
 }
 
@@ -31,7 +31,7 @@ export function createAdminApp(on: AdminPorts): ApiHandler {
   );
 }
 
-/** Loaded and printed when somebody asks for it: that takes longer than all the rest of the operator API. */
+/** Loaded and printed on demand: that takes longer than all the rest of the operator API. */
 async function printDocument(): Promise<string> {
   const { openApiDocument } = await import("./document.ts");
   return JSON.stringify(openApiDocument());

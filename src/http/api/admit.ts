@@ -1,5 +1,5 @@
-// The door of the API, one for both ways in: who an endpoint says may call it is decided here, before anything of it runs. A
-// session comes by its cookie, a management key as an operator; what a stranger asks about does not exist.
+// The door of the API, the same for both ways in: it decides who may call an endpoint before any of the endpoint's code runs. A
+// session comes by its cookie, a management key as an operator; to a stranger, nothing exists.
 import type { Caller, PersonCaller, Who } from "../../api/endpoint.ts";
 import type { Actor } from "../../domain/actor.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
@@ -8,7 +8,7 @@ import { ACTIONS, type Action, allowance, type Standing } from "../../domain/rol
 import { tooOld } from "../../people/fresh.ts";
 import type { SignedIn } from "../../people/people.ts";
 
-/** Changes of money, keys and people ask for a sign-in that is not too old (dashboard.md §8). */
+/** Changes of money, keys and people need a recent sign-in (dashboard.md §8). */
 const DELICATE = new Set<Action>([
   "keys.change",
   "limits.change",
@@ -18,28 +18,28 @@ const DELICATE = new Set<Action>([
   "operate",
 ]);
 
-/** Somebody whose credential is good, before it is asked what they may do. */
+/** A caller whose credential is valid, before its rights are checked. */
 export interface Identity {
   actor: Actor;
-  /** Whose credential it is: a person's id, or the installation. */
+  /** The credential's owner: a person's id, or the installation. */
   person: string;
   /** Null for a management key. */
   signedIn: SignedIn | null;
-  /** What they are in the organization, or without one. Throws for an organization that they do not see. */
+  /** The caller's standings in the organization, or without one. Throws for an organization that the caller may not see. */
   standings(organizationId: string | null): Promise<readonly Standing[]>;
-  /** Who of the organization may, as a sentence for its members. */
+  /** Who in the organization may do this, as a sentence for its members. */
   holders(organizationId: string | null, may: Action): Promise<string>;
 }
 
-/** What is known of a call before its body is read. */
+/** What is known about a call before its body is read. */
 export interface Asked {
   who: Who;
-  /** Of the path. */
+  /** From the path. */
   organizationId: string | null;
   changes: boolean;
 }
 
-/** Who calls; null for nobody where everybody may. Throws for whom the endpoint does not let in. */
+/** Returns the caller; null for an anonymous one if everybody may call. Throws for a caller that the endpoint does not admit. */
 export async function admit(identity: Identity | null, asked: Asked): Promise<Caller | PersonCaller | null> {
   const { who, changes } = asked;
   if (identity === null) {
@@ -61,7 +61,7 @@ export async function admit(identity: Identity | null, asked: Asked): Promise<Ca
   return { ...known, ...best, standings: allowed.map(({ standing }) => standing) };
 }
 
-/** Whether who was admitted would be again; false also when people cannot be asked right now. */
+/** Whether an admitted caller would be admitted again; false also if that cannot be checked right now. */
 export async function stillAdmitted(
   identify: () => Promise<Identity | null>,
   asked: Asked,
@@ -81,6 +81,6 @@ function roleRefusal(may: Action, whoHolds: string): OperatorRefusal {
   const roles = Object.keys(ACTIONS[may]).join(", ");
   return new OperatorRefusal(
     "role_not_permitted",
-    `Your role may not do this. Roles that may: ${roles}.${whoHolds}`,
+    `Your role may not do this. It requires one of these roles: ${roles}.${whoHolds}`,
   );
 }

@@ -1,4 +1,4 @@
-// `/app/v1` as one fetch handler: the endpoints that stand at the session's door. Loaded on its first request only.
+// `/app/v1` as one fetch handler: the endpoints at the session's door. Loaded on its first request only.
 import type { Rooms } from "../../api/rooms.ts";
 import type { Uploads } from "../../limits/uploads.ts";
 import type { People } from "../../people/people.ts";
@@ -10,11 +10,11 @@ export interface AppPorts extends Omit<SessionPorts, "people"> {
   rooms: Rooms;
   changing: Rooms;
   uploads: Uploads;
-  /** Of the playground, whose bodies are requests of `/v1`. */
+  /** The limit for the playground, whose bodies are requests of `/v1`. */
   completionBytes: number;
 }
 
-/** Answers are kept by no cache unless their endpoint says otherwise, and never make a browser ask for a password. */
+/** Answers are not cached unless their endpoint says otherwise, and never make a browser ask for a password. */
 export function createApp(on: AppPorts): ApiHandler {
   const serve = apiHandler(sessionDoor(on), { ...on, people: async () => on.people });
   return async (request, arrived) => {

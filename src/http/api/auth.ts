@@ -1,5 +1,5 @@
-// `/auth/*`: the sign-in library's door, behind our own checks of Origin and media type. Each sign-in and sign-out, and
-// each change of what signs a person in, is one with its line in the audit log.
+// `/auth/*`: the sign-in library's door, behind our own checks of Origin and media type. Each sign-in, each sign-out and each
+// change of a person's ways to sign in gets a line in the audit log.
 import type { Actor, From } from "../../domain/actor.ts";
 import type { AuditNote } from "../../domain/audit-note.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
@@ -20,7 +20,7 @@ export interface AuthPorts {
 
 const TURNED_ON = "person.second_factor_on";
 
-/** What somebody who is signed in does to their own ways in. They may set a new cookie, and are no sign-in. */
+/** Changes that a signed-in person makes to their own ways to sign in. They may set a new cookie, but are not sign-ins. */
 const CHANGES: Record<string, string> = {
   "/auth/sign-out": "person.sign_out",
   "/auth/two-factor/verify-totp": TURNED_ON,
@@ -32,7 +32,7 @@ const CHANGES: Record<string, string> = {
 
 const BODY_BYTES = 64 * 1024;
 
-/** Throws `Refusal` for a foreign origin and for a body that is too large; what the library refuses is its answer. */
+/** Throws `Refusal` for a foreign origin and for a body that is too large; the library's own refusals are its answers. */
 export function authHandler(on: AuthPorts): ApiHandler {
   return async (request, { visitor, requestId }) => {
     const from = { address: visitor.address, requestId };
@@ -61,14 +61,14 @@ export function authHandler(on: AuthPorts): ApiHandler {
   };
 }
 
-/** The same request with its body read: the library would read any number of bytes, and store a NUL. */
+/** The same request with its body read: the library would read a body of any size, and store a NUL. */
 async function withBody(request: Request, terms: BodyTerms): Promise<Request> {
   const body = await readJsonBody(request, terms);
   if (body.length > 0) parseJson(body);
   return new Request(request.url, { method: request.method, headers: request.headers, body });
 }
 
-/** An answer that sets a session's cookie is a sign-in, whatever way it went. */
+/** An answer that sets a session cookie is a sign-in, by whatever method. */
 async function signInOf(on: AuthPorts, response: Response, from: From): Promise<AuditNote | null> {
   const cookies = response.headers.getSetCookie();
   if (!cookies.some((cookie) => /session_token=[^;]+;/.test(cookie) && !/max-age=0/i.test(cookie)))

@@ -11,7 +11,7 @@ test.each([
   ["-0.000000001", "-0.000000001"],
   ['say "hi", twice', '"say ""hi"", twice"'],
   ["a\nb", '"a\nb"'],
-  // Where a semicolon or a tab separates, what is behind it begins a cell.
+  // Where a semicolon or a tab is the separator, the text after it begins a cell.
   ["a;=1+1", "a;'=1+1"],
   ["a; -2+3;@SUM(A1)", "a; '-2+3;'@SUM(A1)"],
   ['a;"=1+1"', '"a;""\'=1+1"""'],

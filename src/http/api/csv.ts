@@ -1,17 +1,17 @@
-// A file that a browser downloads, as it is read.
+// A file that a browser downloads, streamed as it is read.
 import type { CsvFile } from "../../api/csv.ts";
 import type { Lines } from "../../lib/lines.ts";
 
-/** Whoever was removed, demoted or signed out is given nothing more after this, as by a live tail. */
+/** A person who was removed, demoted or signed out receives nothing more after this, as with a live tail. */
 const STANDS_MS = 3_000;
 
-/** Who reads a file. */
+/** The reader of a file. */
 export interface CsvReader {
   /** The person or key. */
   by: string;
-  /** Whether they still may. A file that ends for that breaks off: it does not look whole. */
+  /** Whether they still may. If not, the file breaks off, so that it does not look complete. */
   stands: () => Promise<boolean>;
-  /** Of all files together one page is read at a time, and those who read take turns, however many files each has open. */
+  /** Across all files one page is read at a time, and readers take turns, however many files each has open. */
   pages: Pick<Lines, "run">;
 }
 
@@ -23,7 +23,7 @@ export function csvResponse({ name, lines }: CsvFile, { by, stands, pages }: Csv
       if (performance.now() - stoodAtMs >= STANDS_MS) {
         if (!(await stands())) {
           await lines.return(undefined);
-          return controller.error(); // without a reason: it is no failure for Bun to print
+          return controller.error(); // without a reason, so that Bun does not print it as a failure
         }
         stoodAtMs = performance.now();
       }
@@ -38,7 +38,7 @@ export function csvResponse({ name, lines }: CsvFile, { by, stands, pages }: Csv
   return new Response(body, { headers: fileHeaders(name, { type: "text/csv; charset=utf-8", end: "csv" }) });
 }
 
-/** Of what is kept as a file of this name. */
+/** Headers of a download with this file name. */
 export const fileHeaders = (
   name: string,
   { type, end }: { type: string; end: string },

@@ -1,5 +1,5 @@
-// The OpenAPI document of the operator API, made from the table of operations; `docs/openapi.json` is its committed
-// copy. Schemas become components by the id in their `.meta`.
+// The OpenAPI document of the operator API, generated from the table of operations; `docs/openapi.json` is its committed copy.
+// Schemas become components by the id in their `.meta`.
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import { z } from "zod";
 import { ENDPOINTS } from "../../api/endpoints.ts";
@@ -56,7 +56,7 @@ export function openApiDocument(): object {
 interface Described {
   noun: string;
   method: "get" | "post";
-  /** Below `/admin/v1`, with `{name}` for parameters. */
+  /** The path below `/admin/v1`, with `{name}` for parameters. */
   path: string;
   summary: string;
   audit: string | null;

@@ -10,7 +10,7 @@ import { type Arrived, type Door, mount, type ServePorts } from "./serve.ts";
 /** Serves one request; rejects only for bugs, which the front door answers with 500 and logs. */
 export type ApiHandler = (request: Request, arrived: Arrived) => Promise<Response>;
 
-/** `open`: what anybody may read there, by path. */
+/** `open`: public resources, by path. */
 export function apiHandler(
   door: Door,
   on: ServePorts,
@@ -37,7 +37,7 @@ function pathOf(request: Request): string {
 
 function wrongMethod(allowed: readonly string[]): Refusal {
   const allow = allowed.join(", ");
-  return new Refusal("method_not_allowed", `This URL takes ${allow}.`, { headers: { allow } });
+  return new Refusal("method_not_allowed", `This URL accepts ${allow}.`, { headers: { allow } });
 }
 
 function refuse(error: unknown, { requestId }: Arrived): Response {
@@ -47,7 +47,7 @@ function refuse(error: unknown, { requestId }: Arrived): Response {
 }
 
 function seal(response: Response, requestId: string): Response {
-  // A replayed completion keeps the id of the request that was paid.
+  // A replayed completion keeps the id of the request that was paid for.
   if (!response.headers.has("x-request-id")) response.headers.set("x-request-id", requestId);
   response.headers.set("x-content-type-options", "nosniff");
   response.headers.set("referrer-policy", "no-referrer");

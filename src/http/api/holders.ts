@@ -1,11 +1,11 @@
-// Who holds a role in an organization, as a sentence for the member whom a role refused: the people to ask.
+// Lists who holds a role in an organization, as a sentence for a member whose role was refused: the people to ask.
 import type { People } from "../../people/people.ts";
 import { allowance, type Action, ROLES } from "../../domain/roles.ts";
 
-/** The others are a number. */
+/** How many are named; the rest are only counted. */
 const NAMED = 3;
 
-/** Owners first, within a role whoever joined first. Empty when nobody holds such a role. */
+/** Owners first, and within a role in the order of joining. Empty if nobody has such a role. */
 export async function holders(
   people: Pick<People, "memberships" | "persons">,
   organizationId: string,

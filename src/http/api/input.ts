@@ -1,4 +1,4 @@
-// What arrived, read into an endpoint's input: the fields of its path, and those of the query (of a GET) or the body.
+// Reads what arrived into an endpoint's input: the fields of its path, and those of the query (of a GET) or the body.
 import { z } from "zod";
 import { pathFields, type Target } from "../../api/target.ts";
 import { Refusal } from "../../domain/refusals.ts";
@@ -8,13 +8,13 @@ import { readFields } from "../read-fields.ts";
 type Fields = Readonly<Record<string, unknown>>;
 const NOTHING = z.strictObject({});
 
-/** An id that cannot be one names nothing: the same 404 as for one that was made up. */
+/** An id of an impossible form gets the same 404 as one that does not exist. */
 export function checkPath(input: z.ZodObject, params: Fields): void {
   for (const [name, value] of Object.entries(params))
     if (input.shape[name]?.safeParse(value).success !== true) throw notFound(name);
 }
 
-/** The input as its schema reads it. Throws `Refusal` with the first offending field; one that the path has is one. */
+/** The input as its schema reads it. Throws `Refusal` for the first offending field, such as one that the path already has. */
 export function readInput<I extends z.ZodObject>(
   input: I,
   { params, query, body }: { params: Fields; query: Fields; body: unknown },
@@ -30,7 +30,7 @@ export function readInput<I extends z.ZodObject>(
   return readFields(input, { ...params, ...sent });
 }
 
-/** The part of the input that the path does not carry: what an answer is remembered by. */
+/** The part of the input that is not in the path; stored answers are identified by it. */
 export function besidesPath(target: Target, input: Fields): Fields {
   const carried = new Set(pathFields(target));
   return Object.fromEntries(Object.entries(input).filter(([name]) => !carried.has(name)));

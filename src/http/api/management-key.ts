@@ -1,5 +1,5 @@
-// Who comes by a management key, as an operator: read from the store at every call (S4). An inference key is told that
-// it stands at the wrong door; everybody else learns nothing (hardening.md 68, 70).
+// Identifies a management key as an operator; read from the store at every call (S4). An inference key is told that it is at the
+// wrong door; all others learn nothing (hardening.md 68, 70).
 import { authorizationOf } from "../../domain/credential.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { bearerOf } from "../../registry/bearer.ts";
@@ -27,7 +27,7 @@ export const keyDoor = (store: PrincipalStore): Door => ({
   },
 });
 
-/** The management key that calls. Throws 401 or 403. */
+/** Returns the calling management key. Throws 401 or 403. */
 async function managementKeyOf(
   store: PrincipalStore,
   authorization: string | null,

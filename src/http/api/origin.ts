@@ -1,10 +1,10 @@
-// Changes come from our own pages only (hardening.md S26): the browser says where a request comes from, and a page of
-// somebody else can neither forge that nor send JSON without being asked first.
+// Accepts changes from our own pages only (hardening.md S26). The browser says where a request comes from; a foreign page can
+// neither forge that nor send JSON without a preflight.
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
 
 const READING = new Set(["GET", "HEAD"]);
 
-/** Throws 403 for a change whose Origin is missing or foreign. */
+/** Throws 403 for a change with a missing or foreign Origin. */
 export function checkOrigin(request: Request, origins: readonly string[]): void {
   if (READING.has(request.method)) return;
   const origin = request.headers.get("origin");

@@ -1,4 +1,4 @@
-// A document to keep: under its name, as a download.
+// A document as a download, under its name.
 import type { PdfFile } from "../../api/endpoint.ts";
 import { fileHeaders } from "./csv.ts";
 

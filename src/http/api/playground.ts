@@ -1,5 +1,5 @@
-// The playground's two calls are those of `/v1`: the chosen key pays, with its scope, limit and rate; the answer is the very
-// answer of the surface that is spoken, a stream included.
+// The playground's two calls are those of `/v1`: the chosen key pays, with its scope, limit and rate, and the answer is that of the
+// chosen surface, streams included.
 import type { Playground } from "../../api/rooms.ts";
 import { FORMATS } from "../../gateway/formats/formats.ts";
 import type { Format } from "../../gateway/formats/format.ts";
@@ -7,7 +7,7 @@ import { preview, type PreviewPorts } from "../../gateway/preview.ts";
 import type { SurfaceHandler } from "../surface.ts";
 
 export interface PlaygroundPorts {
-  /** What answers on a surface. */
+  /** The handler of a surface. */
   answerOn(this: void, format: Format): SurfaceHandler;
   preview: PreviewPorts;
 }

@@ -34,7 +34,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** The page itself. Throws 404 where development packages are not installed. */
+/** The page itself. Throws 404 if development packages are not installed. */
 export async function referencePage(): Promise<Response> {
   await script();
   return new Response(PAGE, {
@@ -42,7 +42,7 @@ export async function referencePage(): Promise<Response> {
   });
 }
 
-/** The script behind it. Throws 404 as its page does. */
+/** The page's script. Throws 404 as the page does. */
 export async function referenceScript(): Promise<Response> {
   return new Response(await script(), {
     headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=86400" },
@@ -54,6 +54,6 @@ async function script(): Promise<Bun.BunFile> {
   if (await file.exists()) return file;
   throw new Refusal(
     "unknown_url",
-    "The reference page is not installed with `npm start`. The file of `npm run build` has it; /admin/v1/openapi.json is what it shows.",
+    "The reference page does not come with `npm start`. The executable of `npm run build` has it; /admin/v1/openapi.json is the document that it shows.",
   );
 }

@@ -1,4 +1,4 @@
-// Who stands in line at the doors of the API: what one person reads in numbers, and nothing else.
+// Queueing at the doors of the API: only the reads of one person that reads a lot.
 import { Hono } from "hono";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { type Arrived, type Door, mount } from "./serve.ts";
 
 const ABREAST = 8;
 
-/** Whose work has begun, in its order; none of it ends before `gate` opens. */
+/** Names of the work that has begun, in order; none of it ends before `gate` opens. */
 let begun: string[];
 let gate: PromiseWithResolvers<void>;
 let app: Hono<{ Bindings: Arrived }>;

@@ -1,4 +1,4 @@
-// Every endpoint of the API over HTTP, at both doors alike: routed by its target, admitted, read, done, printed.
+// Serves every endpoint of the API over HTTP, at both doors alike: route, admit, read the input, run, print.
 import type { Context, Hono } from "hono";
 import type { CsvFile } from "../../api/csv.ts";
 import type { Caller, Endpoint, PdfFile, Stream } from "../../api/endpoint.ts";
@@ -22,32 +22,32 @@ import { besidesPath, checkPath, readInput } from "./input.ts";
 
 const BODY_BYTES = 256 * 1024;
 
-/** Of one person, as much as a page asks for at once: the rest waits, and not in front of what others read. */
+/** Concurrent reads of one person, as many as a page makes at once. Further ones wait without delaying other people's reads. */
 const READS_ABREAST = 8;
 
-/** What came with a call beside its request. */
+/** What arrives with a call in addition to its request. */
 export type Arrived = Pick<Exchange, "visitor" | "requestId" | "receivedAtMs" | "setIdleTimeout" | "sending">;
 type Call = Context<{ Bindings: Arrived }>;
 
 /** One of the two ways in. */
 export interface Door {
   root: "/app/v1" | "/admin/v1";
-  /** Whose credential came; null for nobody. Throws for a call that has no right to be made. */
+  /** The owner of the credential; null if there is none. Throws for a call that may not be made at all. */
   identify(request: Request, arrived: Arrived): Promise<Identity | null>;
 }
 
 export interface ServePorts {
   rooms: Partial<Rooms>;
-  /** The same for what changes something: it looks up what it needs beside all that is being read. */
+  /** The same for changes: what they look up does not wait for reads. */
   changing: Partial<Rooms>;
   uploads: Uploads;
-  /** Of the playground, whose bodies are requests of `/v1`. */
+  /** The limit for the playground, whose bodies are requests of `/v1`. */
   completionBytes: number;
-  /** Where answers to an `Idempotency-Key` are kept. */
+  /** Where answers to an `Idempotency-Key` are stored. */
   people(): Promise<Pick<People, "answers">>;
 }
 
-/** Adds the endpoints that stand at this door; `methods` learns what each path takes. */
+/** Adds the endpoints of this door; `methods` collects the methods of each path. */
 export function mount(
   app: Hono<{ Bindings: Arrived }>,
   {
@@ -89,7 +89,7 @@ async function perform(
   checkPath(endpoint.input, params);
   const body = changes ? await bodyOf(request, { endpoint, target, caller, call }, on) : undefined;
   const input = readInput(endpoint.input, { params, query: queryOf(call), body });
-  // It has come whole; what it asks for takes the time that it takes, and an audit minutes.
+  // The request has arrived in full. Its work takes as long as it takes, and an audit minutes.
   call.env.setIdleTimeout(0);
   const cookies: string[] = [];
   const exchange: Exchange = {
@@ -101,7 +101,8 @@ async function perform(
   };
   const rooms = changes ? on.changing : on.rooms;
   const run = async (): Promise<unknown> => {
-    // A body takes its time, and so does a form of the same key: what they may by now is what counts (hardening.md S10).
+    // Reading a body takes time, and so does an earlier form with the same key. What counts is what the caller may do now
+    // (hardening.md S10).
     const acting = changes ? await admit(await identify(), asked) : caller;
     if (acting?.allowance === "own" && endpoint.own !== null)
       assertOwn(target, acting, await endpoint.own(input as never, rooms));
@@ -114,14 +115,14 @@ async function perform(
     const { stands } = exchange;
     return streamed(endpoint.output, await ran(), { by: by ?? "", stands, pages: on.pages });
   }
-  // What carries a cookie of a new session is not kept: it is a secret.
+  // An answer with a new session's cookie is not stored: the cookie is a secret.
   if (!changes || caller === null || exchange.idempotencyKey === null)
     return json(JSON.stringify(await ran()), endpoint.status, cookies);
   const form = {
     by: caller.actor.id,
     target: `${request.method} ${call.req.path}`,
     key: exchange.idempotencyKey,
-    // A script's body as it came, a form's as it was read: what releases before this one kept.
+    // A script's body as it arrived, a form's as it was read: compatible with what earlier releases stored.
     body: JSON.stringify(door.root === "/admin/v1" ? body : besidesPath(target, input)),
   };
   const { text, replayed } = await once(await on.people(), form, async () => JSON.stringify(await run()));
@@ -130,14 +131,14 @@ async function perform(
   return response;
 }
 
-/** What is no JSON document. */
+/** Output other than a JSON document. */
 function streamed(output: Stream, made: unknown, reader: CsvReader): Response {
   if (output === "csv") return csvResponse(made as CsvFile, reader);
   if (output === "pdf") return pdfResponse(made as PdfFile);
   return made as Response;
 }
 
-/** Whose role reaches only what they made, at something that somebody else made. */
+/** Refuses a caller whose role covers only what they created, if somebody else created this. */
 function assertOwn(target: Target, { actor }: Caller, maker: string | null): void {
   if (maker === actor.id) return;
   const thing = pathFields(target).at(-1) ?? null;
@@ -148,7 +149,7 @@ function assertOwn(target: Target, { actor }: Caller, maker: string | null): voi
   );
 }
 
-/** DELETE may come without a body; a script sends none where nothing is asked, a page always says that it sends JSON. */
+/** DELETE may come without a body. A script sends none if the endpoint takes nothing; a page always declares JSON. */
 async function bodyOf(
   request: Request,
   {
@@ -173,7 +174,7 @@ async function bodyOf(
   return parseJson(body);
 }
 
-/** A parameter sent twice stays a list, which no schema takes. */
+/** A parameter sent twice stays a list, which no schema accepts. */
 const queryOf = (call: Call): Record<string, string | string[]> =>
   Object.fromEntries(
     Object.entries(call.req.queries()).map(([name, values]) => [

@@ -1,4 +1,4 @@
-// Who comes by a session's cookie: a person, with what they are in the organization that they ask about.
+// Identifies a session's cookie: a person, with their standings in the organization that they ask about.
 import type { From } from "../../domain/actor.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
 import type { Standing } from "../../domain/roles.ts";
@@ -10,13 +10,13 @@ import { checkOrigin } from "./origin.ts";
 import type { Door } from "./serve.ts";
 
 export interface SessionPorts {
-  /** Whose pages may send changes. */
+  /** Origins whose pages may send changes. */
   origins: readonly string[];
   people: Pick<People, "membership" | "memberships" | "persons" | "rules" | "seen" | "sessionOf">;
   organizationExists(id: string): Promise<boolean>;
 }
 
-/** Changes come from our own pages only; there is nobody where there is no session, or it has ended. */
+/** Accepts changes from our own pages only; nobody is identified if there is no session, or it has ended. */
 export const sessionDoor = (on: SessionPorts): Door => ({
   root: "/app/v1",
   identify: async (request, { visitor, requestId }) => {
@@ -41,7 +41,7 @@ async function personOf(
       member = standings.some((standing) => standing !== "operator");
       return standings;
     },
-    // An operator who is no member of it learns no names.
+    // An operator who is not a member learns no names.
     holders: async (organizationId, may) =>
       member && organizationId !== null ? await holders(on.people, organizationId, may) : "",
   };

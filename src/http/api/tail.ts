@@ -1,5 +1,5 @@
-// The live tail of the activity page: server-sent events, a row when it appears and again when it changes. It asks the
-// store once a second while somebody looks.
+// The live tail of the activity page: server-sent events, a row when it appears and again when it changes. It queries the store
+// once a second while somebody is looking.
 import { printTime } from "../../domain/print.ts";
 import type { Exchange } from "../../api/exchange.ts";
 import type { AskedTail } from "../../api/rooms.ts";
@@ -8,25 +8,25 @@ import { activityPage, type ActivityPorts } from "../../reporting/activity.ts";
 
 const ASK_MS = 1000;
 const PING_MS = 15_000;
-/** Who was removed, demoted or signed out sees nothing more after this. */
+/** A person who was removed, demoted or signed out sees nothing more after this. */
 const STANDS_MS = 3_000;
 const ROWS = 200;
-/** After this the page opens a new one, with its session checked again. */
+/** After this the page opens a new tail, and its session is checked again. */
 const LIVES_MS = 15 * 60_000;
 
-/** Requests that began before a tail are followed to their end when they are not older than this. */
+/** Requests that began before a tail are followed to their end unless they are older than this. */
 const RUNS_MS = 15 * 60_000;
 
 type Followed = AskedTail & {
-  /** Of a browser that lost its tail: the last row that it was told. */
+  /** From a browser that lost its tail: the last row that it received. */
   lastEventId: string | null;
   signal: AbortSignal;
-  /** Whether who follows may still do so; false also while it cannot be told. */
+  /** Whether the reader still may follow; false also if that cannot be checked. */
   stands(this: void): Promise<boolean>;
 };
 const SILENT_SECONDS = 60;
 
-/** Throws `Refusal` 429 or 503 when there is no place for another one. */
+/** Throws `Refusal` 429 or 503 if there is no place for another tail. */
 export function tailResponse(
   { reports, tails }: { reports: ActivityPorts; tails: Tails },
   asked: AskedTail,
@@ -102,7 +102,7 @@ async function* eventsOf(
   }
 }
 
-/** Request ids begin with the millisecond of their arrival (UUIDv7). Null for another id. */
+/** Request ids begin with the millisecond of their arrival (UUIDv7). Null for any other id. */
 function arrivedAt(requestId: string | null): number | null {
   const [, ms] = /^req_([0-9a-f]{12})7[0-9a-f]{19}$/.exec(requestId ?? "") ?? [];
   return ms === undefined ? null : Number.parseInt(ms, 16);

@@ -106,7 +106,7 @@ export function scopeNotPermitted(scope: Tier, model: string): Refusal {
   const text =
     scope === "standard"
       ? `The model \`${model}\` is a Research Mode model; this key has the scope standard. Use a key with the scope research.`
-      : `This key has the scope research and serves Research Mode models only; \`${model}\` is not one. Use a key with the scope standard.`;
+      : `This key has the scope research and may call only Research Mode models; \`${model}\` is not one. Use a key with the scope standard.`;
   return new Refusal("scope_not_permitted", text);
 }
 
@@ -147,7 +147,7 @@ export const paidWorkspaceRequired = (model: string): Refusal =>
 export const organizationStopped = (): Refusal =>
   new Refusal(
     "organization_stopped",
-    "The credits of this organization do not add up with its records, so its calls that cost something are refused until the operator has put them right. Nothing was charged or held; other organizations are not affected. Ask the operator, who has been notified.",
+    "The credits of this organization do not match its records, so its calls that cost anything are refused until the operator has corrected them. Nothing was charged or held; other organizations are not affected. Ask the operator, who has been told.",
   );
 
 /** 403, step 10 of money.md §7: the limit of the key's day, week or month, whichever is reached first. */

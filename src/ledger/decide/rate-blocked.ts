@@ -85,8 +85,8 @@ function refused({ at, of, limit, remaining, waitMs: wait }: Reached, tokens: nu
     };
   const message = {
     requests: `${whose} may send ${counted(limit, "request")} per minute.`,
-    tokens: `${whose} may use ${counted(limit, "token")} per minute: ${remaining} are free now, and this request may take ${tokens}. What requests do not use comes back when they end.`,
-    concurrent: `${whose} may run ${counted(limit, "request")} at once; streams whose client has left count until they have ended.`,
+    tokens: `${whose} may use ${counted(limit, "token")} per minute: ${remaining} are free now, and this request may take ${tokens}. Tokens that requests do not use come back when they end.`,
+    concurrent: `${whose} may run ${counted(limit, "request")} at once; streams whose client has disconnected count until they end.`,
   }[of];
   return {
     refusal: new Refusal("rate_limit_exceeded", `${message} Send the request again in ${secondsOf(wait)}.`, {

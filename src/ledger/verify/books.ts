@@ -5,7 +5,7 @@ import { messageOf } from "../../domain/error-message.ts";
 import { ask, type SqlDialect, moneyOf, numberOf, type Query, type SqlRow, textOf } from "../../store/sql.ts";
 import { selected } from "../column-loads.ts";
 import { ENTRY, LOAD } from "../columns.ts";
-import type { VerificationReport } from "../records.ts";
+import type { Violation } from "../records.ts";
 import type { BalanceRow, EntryRow } from "../rows.ts";
 import { CHAIN_BEGIN, type ChainBase, ChainVerification } from "./chain.ts";
 import { Findings } from "./findings.ts";
@@ -18,7 +18,7 @@ export interface BooksQuestion {
 }
 
 export interface BooksReport {
-  violations: VerificationReport["violations"];
+  violations: Violation[];
   /** Where the next check of every organization begins; if its books are broken, where this one began. */
   bases: Map<string, ChainBase>;
 }

@@ -6,6 +6,7 @@ import { type NanoUsd, ZERO_USD } from "../../domain/money.ts";
 import { MOVES } from "../commit/account-postings.ts";
 import { CHAIN_START, entryHash } from "../entry-hash.ts";
 import type { Findings } from "./findings.ts";
+import type { Violation } from "../records.ts";
 import type { Account, BalanceRow, EntryRow } from "../rows.ts";
 
 const ACCOUNTS: readonly Account[] = [
@@ -17,6 +18,24 @@ const ACCOUNTS: readonly Account[] = [
   "variance",
   "debt",
 ];
+
+const GAPLESS = "I5 versions gapless";
+const HASHES = "I5 hash chain";
+const JOIN = "I5 rows join";
+const KINDS = "I2 entry kinds";
+
+/** The invariants of a chain that concern its entries: entries are never changed, so nothing repairs a violation. */
+export const CHAIN_FINDINGS: ReadonlySet<string> = new Set([GAPLESS, HASHES, JOIN, KINDS]);
+
+type Standing = { available: bigint; held: bigint };
+
+/** Returns the violation that the next entry is going to be, if it does not follow on from the last one; otherwise null. */
+export const unjoined = (organizationId: string, last: Standing, balance: Standing): Violation | null =>
+  joinOf(last) === joinOf(balance)
+    ? null
+    : { invariant: JOIN, organizationId, requestId: null, expected: joinOf(last), found: joinOf(balance) };
+
+const joinOf = ({ available, held }: Standing): string => `${available}/${held}`;
 
 /** Builds an entry from the cells of `ENTRY`; its contents are checked, not trusted. */
 export const entryOf = (cells: readonly Cell[]): EntryRow => ENTRY.row(cells) as EntryRow;
@@ -46,7 +65,7 @@ export class ChainVerification {
   >;
   private version: number;
   private head: Uint8Array;
-  private last: { available: bigint; held: bigint };
+  private last: Standing;
 
   constructor(
     private readonly organizationId: string,
@@ -101,19 +120,19 @@ export class ChainVerification {
     const { findings, last } = this;
     const about = { organizationId: this.organizationId };
     const { hash, ...figures } = entry;
-    findings.equal("I5 versions gapless", { ...about, expected: this.version + 1, found: entry.version });
-    findings.equal("I5 hash chain", {
+    findings.equal(GAPLESS, { ...about, expected: this.version + 1, found: entry.version });
+    findings.equal(HASHES, {
       ...about,
       expected: hex(entryHash({ ...figures, prevHash: this.head })),
       found: hex(hash),
     });
-    findings.equal("I5 rows join", {
+    findings.equal(JOIN, {
       ...about,
-      expected: `${last.available}/${last.held}`,
-      found: `${entry.availableBefore}/${entry.heldBefore}`,
+      expected: joinOf(last),
+      found: joinOf({ available: entry.availableBefore, held: entry.heldBefore }),
     });
     const move = entry.kind in MOVES ? MOVES[entry.kind] : null;
-    findings.equal("I2 entry kinds", {
+    findings.equal(KINDS, {
       ...about,
       expected: move === null ? "a known kind" : `${move.debit}>${move.credit}`,
       found: `${entry.debit}>${entry.credit}`,

@@ -1,12 +1,12 @@
 // What a verification has checked and found: counts and time per invariant, and every violation with both numbers (money.md
 // §5). The time since the previous report is attributed to the invariant reported now: checks run one after the other.
-import type { VerificationReport } from "../records.ts";
+import type { VerificationReport, Violation } from "../records.ts";
 
 /** Above this many violations of one invariant, only the count continues. */
 const SHOWN_PER_INVARIANT = 100;
 
-/** One violation of an invariant: amounts in nano-USD, or whatever else the invariant compares. */
-export interface Violation {
+/** A violation as a check reports it. */
+export interface Finding {
   organizationId?: string | null;
   requestId?: string | null;
   expected: bigint | number | string;
@@ -18,7 +18,7 @@ export class Findings {
   private readonly checked: Record<string, number> = {};
   private readonly tookMs: Record<string, number> = {};
   private saidAtMs = performance.now();
-  private readonly violations: VerificationReport["violations"] = [];
+  private readonly violations: Violation[] = [];
   private readonly shown = new Map<string, number>();
 
   /** Records the number of rows an invariant was checked on. */
@@ -34,7 +34,7 @@ export class Findings {
     this.saidAtMs = nowMs;
   }
 
-  violated(invariant: string, { organizationId, requestId, expected, found }: Violation): void {
+  violated(invariant: string, { organizationId, requestId, expected, found }: Finding): void {
     const before = this.shown.get(invariant) ?? 0;
     this.shown.set(invariant, before + 1);
     if (before >= SHOWN_PER_INVARIANT) return;
@@ -48,13 +48,21 @@ export class Findings {
   }
 
   /** Counts one row and compares. */
-  equal(invariant: string, about: Violation): void {
+  equal(invariant: string, about: Finding): void {
     this.checkedRows(invariant, 1);
     if (about.expected !== about.found) this.violated(invariant, about);
   }
 
-  report(): VerificationReport {
-    const { checked, tookMs, violations } = this;
-    return { ok: violations.length === 0, checked, tookMs, violations };
+  /** `accepted`: violations that an operator has accepted, each exactly as it was found then. */
+  report(accepted: readonly Violation[] = []): VerificationReport {
+    const { checked, tookMs } = this;
+    const known = new Set(accepted.map(identityOf));
+    const [violations, expected] = [false, true].map((isKnown) =>
+      this.violations.filter((one) => known.has(identityOf(one)) === isKnown),
+    ) as [Violation[], Violation[]];
+    return { ok: violations.length === 0, checked, tookMs, violations, accepted: expected };
   }
 }
+
+const identityOf = ({ invariant, organizationId, requestId, expected, found }: Violation): string =>
+  JSON.stringify([invariant, organizationId, requestId, expected, found]);

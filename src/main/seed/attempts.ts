@@ -1,11 +1,11 @@
-// What a seeded request's calls to providers looked like: the one that served, and those that were left before it.
+// The provider calls of a seeded request: the one that served, and those abandoned before it.
 import type { Release } from "../../domain/release.ts";
 import type { AttemptRecord } from "../../ledger/records.ts";
 import type { Chance } from "./chance.ts";
 import type { SeededRequest } from "./traffic.ts";
 
 const LEFT_AFTER_MS = 140;
-/** How many tokens a provider told too much. */
+/** By how many tokens a provider overreports. */
 const TOLD_BEYOND = 37;
 
 interface Left {
@@ -19,7 +19,7 @@ const LEFT: readonly (readonly [Left, number])[] = [
   [{ status: 503, errorClass: "unavailable", words: "The model is overloaded. Try again later." }, 4],
 ];
 
-/** The calls in their order, and the release that the last of them was priced by. */
+/** The calls in order, and the release that priced the last one. */
 export function attemptsOf(
   chance: Chance,
   request: SeededRequest,

@@ -1,4 +1,4 @@
-// Who is in a seeded store: three organizations with their people and keys, and how each key is used.
+// The cast of a seeded store: three organizations with their people and keys, and how each key is used.
 import type { Role } from "../../domain/roles.ts";
 import type { Tier } from "../../domain/gateway-object.ts";
 
@@ -8,30 +8,30 @@ interface SeededPerson {
   role: Role;
 }
 
-/** When a key is used: in the working hours of its people, round the clock, or by a nightly job. */
+/** When a key is used: in its people's office hours, around the clock, or by a nightly job. */
 type Hours = "office" | "round" | "night";
 
 /** How one key is used. Shares and parts are fractions from 0 to 1. */
 export interface SeededKey {
   name: string;
-  /** The address of whoever made it. */
+  /** The address of the person who created it. */
   by: string;
   scope?: Tier;
   hours: Hours;
-  /** Its part of all requests. */
+  /** Its share of all requests. */
   share: number;
   models: (readonly [string, number])[];
   promptTokens: number;
   outputTokens: number;
-  /** Parts of its requests: streamed; with an idempotency key; with the most of the prompt in a cache. */
+  /** Shares of its requests: streamed; with an idempotency key; with most of the prompt cached. */
   streamed: number;
   keyed: number;
   cached: number;
-  /** Its monthly limit as a part of what it would spend without one; left out, it has none. */
+  /** Its monthly limit as a fraction of what it would spend without one; omitted, it has none. */
   limit?: number;
-  /** Revoked at this share of the seeded time. */
+  /** Revoked at this fraction of the seeded time. */
   revokedAt?: number;
-  /** This part of its requests comes in the last hours: a job that got out of hand. */
+  /** The fraction of its requests that comes in the last hours: a job that got out of hand. */
   surge?: number;
 }
 
@@ -39,7 +39,7 @@ export interface SeededOrganization {
   name: string;
   people: SeededPerson[];
   keys: SeededKey[];
-  /** Credits as parts of what it would spend: when they come (share of the seeded time), how much, how paid. */
+  /** Credits as fractions of the expected spend: when (fraction of the seeded time), how much, how paid. */
   credits: { at: number; part: number; kind: "purchase" | "grant"; automatic?: true }[];
 }
 

@@ -1,5 +1,6 @@
-// What a seeded gateway sells: models of several providers with their releases, some of which end soon, have ended, were
-// replaced by a dearer one or were switched off. Every provider is the built-in simulator under a name of its own.
+// What a seeded gateway sells: models of several providers with their releases, some of which expire soon,
+// have expired, were replaced by a more expensive one or were disabled. Every provider is the built-in
+// simulator under its own name.
 import type { ManifestInput } from "../../releases/manifest.ts";
 
 export const SEEDED_PROVIDERS = ["openai", "anthropic", "fireworks", "deepinfra", "together"] as const;
@@ -9,7 +10,7 @@ type Terms = Omit<ManifestInput, "version" | "provider" | "region" | "upstream_m
 
 export interface SeededModel extends Terms {
   model: string;
-  /** Median milliseconds to the first token, and tokens a second from there on. */
+  /** Median milliseconds to the first token, and tokens per second after it. */
   firstTokenMs: number;
   tokensPerSecond: number;
   routes: SeededRoute[];
@@ -19,11 +20,11 @@ export interface SeededRoute {
   provider: SeededProvider;
   region: string;
   priority?: number;
-  /** Its release ends so many days after the end of the seeded time (before it, if negative). */
+  /** Its release expires this many days after the end of the seeded time (before it, if negative). */
   endsInDays: number;
-  /** From this share of the seeded time on, a second release with these prices stands in its place. */
+  /** From this fraction of the seeded time on, a second release with these prices replaces it. */
   replaced?: { at: number; pricing: Terms["pricing"] };
-  /** Switched off by the operator at this share of the seeded time. */
+  /** Disabled by the operator at this fraction of the seeded time. */
   disabled?: { at: number; reason: string };
 }
 

@@ -1,4 +1,5 @@
-// A clock that stands where it was put: a seeded store is written in the order of its time, in a fraction of it.
+// A clock that stands still until moved: a seeded store is written in chronological order, in a fraction of
+// the time.
 import type { Clock } from "../../lib/clock.ts";
 
 export class MovingClock implements Clock {
@@ -12,7 +13,7 @@ export class MovingClock implements Clock {
     return performance.now();
   }
 
-  /** Never back. */
+  /** Never moves back. */
   moveTo(atMs: number): void {
     this.atMs = Math.max(this.atMs, Math.floor(atMs));
   }

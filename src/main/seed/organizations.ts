@@ -1,4 +1,5 @@
-// The organizations of a seeded store: their keys, credits, alert rules and entitlements, and what is done to them later.
+// The organizations of a seeded store: their keys, credits, alert rules and entitlements, and what happens to
+// them later.
 import { DAY_MS } from "../../domain/durations.ts";
 import type { Actor } from "../../domain/actor.ts";
 import type { Credential } from "../../domain/credential.ts";
@@ -32,7 +33,7 @@ export interface Founding {
   span: SeededTime;
   chance: Chance;
   actorOf: (person: Pick<Person, "id">) => Actor;
-  /** Two: who asks is not who approves. */
+  /** Two: a requester does not approve. */
   operators: readonly Person[];
   /** What each key would spend without limits. */
   expected: ReadonlyMap<SeededKey, NanoUsd>;
@@ -43,7 +44,7 @@ export interface Founded {
   members: ReadonlyMap<string, Person>;
 }
 
-/** A figure as people choose it, at least this much and a cent. */
+/** A round figure as people choose it, at least this amount and a cent. */
 function roundUpUsd(amount: NanoUsd): NanoUsd {
   for (let unit = NANO_PER_USD / 100n; ; unit *= 10n)
     for (const tenths of [10n, 12n, 15n, 20n, 25n, 30n, 40n, 50n, 60n, 80n]) {
@@ -58,7 +59,7 @@ const part = (amount: NanoUsd, share: number): NanoUsd =>
 const expectedOf = (on: Founding, of: SeededOrganization): NanoUsd =>
   of.keys.reduce((sum, key) => addUsd(sum, on.expected.get(key) ?? ZERO_USD), ZERO_USD);
 
-/** Keys with their secrets; those that are revoked later are put onto the timeline. */
+/** Creates keys with their secrets; later revocations are put on the timeline. */
 export async function makeKeys(
   on: Founding,
   { organizationId, members }: Founded,
@@ -81,7 +82,7 @@ export async function makeKeys(
   return made;
 }
 
-/** Credits come when the cast says, paid or granted. */
+/** Plans credits, paid or granted, at the times in the cast. */
 export function planCredits(
   on: Founding,
   { organizationId, members }: Founded,
@@ -122,7 +123,7 @@ async function buy(
   await creditOrder({ orders, till: ledger, nowMs: () => clock.nowMs() }, taken.order, paid);
 }
 
-/** Rules as somebody would set them; what crosses them is found by the room that watches. */
+/** Rules as somebody would set them; the alerts room finds what crosses them. */
 export async function setRules(
   on: Founding,
   { organizationId, members }: Founded,
@@ -143,7 +144,7 @@ export async function setRules(
 
 const RESEARCH_MODEL = "kimi-k3-research";
 
-/** One entitlement for each research key, approved by an operator; one request that nobody has decided yet. */
+/** One entitlement for each research key, approved by an operator, and one undecided request. */
 export async function entitle(
   on: Founding,
   { organizationId, members }: Founded,
@@ -172,7 +173,7 @@ export async function entitle(
   });
 }
 
-/** The newest charge of the organization goes back in half: somebody complained. */
+/** Refunds half of the organization's newest charge, as after a complaint. */
 export async function refundOne(
   { ledger, sql, actorOf, operators, chance }: Founding,
   organizationId: string,

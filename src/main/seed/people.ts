@@ -17,7 +17,7 @@ export const SEEDED_OPERATORS = [
 ] as const;
 
 const NOBODY = { headers: new Headers(), address: null };
-/** Nobody is slowed down who makes all accounts at once. */
+/** Creating all accounts at once must not be throttled. */
 const SIGN_INS = 100_000;
 
 export interface Casting {
@@ -35,7 +35,7 @@ export const openSeededPeople = (
     passwords,
     clock: systemClock,
     openStore: () => openPeopleStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl }),
-    // Each person is told of in one go with what they come into; a seed that is cut short is thrown away.
+    // Each person is announced together with their memberships; an interrupted seed is thrown away.
     carry: async () => {},
     secret: sessionSecret(dataKey),
     url: "http://localhost",
@@ -61,7 +61,10 @@ export async function castOperators(on: Casting, secret: string): Promise<Person
   return [root, ...invited];
 }
 
-/** The owner is invited by the operator, everybody else by the owner. By the part of their address before the `@`. */
+/**
+ * The operator invites the owner, who invites everybody else. Returns them by the part of their address
+ * before the `@`.
+ */
 export async function castMembers(
   on: Casting,
   organizationId: string,

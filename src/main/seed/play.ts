@@ -1,5 +1,5 @@
-// Plays planned requests on the ledger itself, as the gateway would have: held before they run, charged or released when
-// they end, refused where the ledger refuses. So the books of a seeded store are books like any other.
+// Plays planned requests on the ledger itself, as the gateway would have: held before they run, charged or
+// released when they end, refused if the ledger refuses. So the books of a seeded store are real books.
 import type { Credential } from "../../domain/credential.ts";
 import { usdJsonNumber } from "../../domain/money.ts";
 import type { Release } from "../../domain/release.ts";
@@ -40,7 +40,7 @@ interface Played {
   asked: Asked;
 }
 
-/** The request arrives; what follows of it comes onto the timeline. */
+/** Admits a request; its consequences go on the timeline. */
 export async function play(on: Stage, request: SeededRequest): Promise<void> {
   const { clock, chance } = on;
   const releases = (on.routeTable.model(request.model.model)?.routes ?? []).map(({ release }) => release);
@@ -79,7 +79,7 @@ async function admit(on: Stage, played: Played): Promise<void> {
   switch (decision.kind) {
     case "refused": {
       const { status, code, details } = decision.refusal;
-      // What a stranger asks leaves no row; a key that was revoked is one.
+      // Unauthenticated requests leave no row, including those with a revoked key.
       if (decision.authenticated) note(on, played, { status, code, details });
       return;
     }
@@ -101,7 +101,7 @@ async function admit(on: Stage, played: Played): Promise<void> {
   }
 }
 
-/** The same request under the same key once more. */
+/** Sends the same request with the same idempotency key again. */
 const repeat = (on: Stage, played: Played): Promise<void> =>
   admit(on, {
     ...played,
@@ -140,7 +140,7 @@ function admissionOf(on: Stage, { request, requestId, releases, claim, asked }: 
 }
 
 interface Running {
-  /** In the order in which they are tried. */
+  /** In trial order. */
   serving: Release[];
   admittedAtMs: number;
 }
@@ -203,7 +203,7 @@ const newClaim = (chance: Chance): Claim => ({
   fingerprint: new Uint8Array(Buffer.from(chance.hex(64), "hex")),
 });
 
-/** What a kept answer has to say: whose it is, and what it cost. */
+/** The contents of a stored answer: its request, and what it cost. */
 const answerOf = (requestId: string, cost: string): StoredAnswer => ({
   requestId,
   status: 200,

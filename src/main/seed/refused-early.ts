@@ -1,8 +1,9 @@
-// Refusals that a seeded request meets before its price is asked of the ledger, with the figures that the gateway names.
+// Refusals that a seeded request meets before it reaches the ledger, with the details that the gateway
+// states.
 import { Refusal, type RefusalCode } from "../../domain/refusals.ts";
 import type { Asked } from "../../domain/request-log.ts";
 
-/** `priced`: whether it was turned away after it had a price. */
+/** `priced`: whether it was refused after it had a price. */
 export function earlyRefusal(
   code: RefusalCode,
   { bounds }: Asked,

@@ -1,4 +1,5 @@
-// The signed releases of a seeded store, published when they would have been; and what operators did to routes later.
+// The signed releases of a seeded store, published at their planned times, and what operators later did to
+// routes.
 import { DAY_MS } from "../../domain/durations.ts";
 import { type Actor, byItself } from "../../domain/actor.ts";
 import { parseManifest } from "../../releases/manifest.ts";
@@ -19,7 +20,7 @@ export interface Publishing {
   operator: Actor;
 }
 
-/** Publishes the first release of each route now, and puts onto the timeline what becomes of them. */
+/** Publishes the first release of each route now, and puts later changes on the timeline. */
 export async function publishCatalogue(on: Publishing): Promise<void> {
   for (const model of SEEDED_MODELS)
     for (const route of model.routes) {
@@ -55,7 +56,7 @@ async function publish(
     version,
     upstream_model: `sim-${terms.model}`,
   });
-  // A short span has its end inside of it, too.
+  // In a short time span, the end must fall inside it, too.
   const endsAtMs =
     endsInDays < 0
       ? instantAt(

@@ -1,5 +1,6 @@
-// Fills a new store with organizations that are lived in: through the ledger, the registry and the rooms that a gateway
-// has, in the order of time, on a clock that is moved from one thing to the next. Its books are clean, its receipts verify.
+// Fills a new store with realistic organizations: through the ledger, the registry and the rooms of a
+// gateway, in chronological order, on a clock that is moved from one event to the next. Its books are clean,
+// its receipts verify.
 import { DAY_MS, HOUR_MS } from "../../domain/durations.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -41,41 +42,44 @@ import { Timeline } from "./timeline.ts";
 import { expectedSpend, instantAt, planTraffic, type SeededRequest, type SeededTime } from "./traffic.ts";
 import { refuseAccounts, refuseTrust, refuseUsed } from "./unused-store.ts";
 
-/** Between two looks of the room that watches the alert rules. */
+/** Between two rounds of the alert rules. */
 const WATCH_EVERY_MS = DAY_MS / 8;
-/** Before the first request: organizations, keys and releases are there by then. */
+/** Before the first request, when organizations, keys and releases must exist. */
 const BEFORE_MS = HOUR_MS;
 const LOGGED_AT_ONCE = 200;
-/** Days go by in a second here: what outlives its promise is deleted as it goes. */
+/** Days pass in a second here: expired data is deleted along the way. */
 const SWEEP_EVERY_MS = 300;
-/** Where a seeded store's providers are written. */
+/** Holds the configuration of a seeded store's providers. */
 const CONFIG_FILE = "seeded.yaml";
 
 export interface SeedAsk {
   days: number;
   requests: number;
-  /** The same number makes the same requests, counted back from now. */
+  /** The same number creates the same requests, counted back from now. */
   seed: number;
-  /** Of all accounts; made here when null. */
+  /** The password of all accounts; generated if null. */
   password: string | null;
-  /** How it is kept; by scrypt where this is left out. */
+  /** How it is hashed; default: scrypt. */
   passwords?: Passwords;
 }
 
-/** What the command line shows at the end. Password and key are real in that store: they sign in, and they spend. */
+/**
+ * What the command line prints at the end. Password and key are real in that store: they sign in, and they
+ * spend.
+ */
 export interface Seeded {
   organizations: { id: string; name: string; owner: string }[];
   requests: number;
   operator: string;
   password: string;
-  /** A key's secret, to call with. */
+  /** A key's secret, for calls. */
   key: string;
   /** The configuration with its providers. */
   config: string;
   seconds: number;
 }
 
-/** Throws `SeedRefused` for a store that somebody uses, and for a configuration that trusts keys of its own. */
+/** Throws `SeedRefused` for a store in use, and for a configuration that trusts its own keys. */
 export async function seedStore(
   config: Config,
   ask: SeedAsk,
@@ -102,7 +106,7 @@ export async function seedStore(
   }
 }
 
-/** When the ledger's upkeep has caught up. */
+/** Resolves when the ledger's upkeep has caught up. */
 async function swept({ sql }: OpenedStore, nowMs: number): Promise<void> {
   const late = (): Promise<unknown[]> =>
     sql.rows("SELECT 1 FROM result WHERE expires_at <= ?1 LIMIT 1", nowMs);
@@ -131,7 +135,7 @@ async function fill(on: Filling): Promise<Omit<Seeded, "config" | "seconds">> {
 
 type Rooms = Awaited<ReturnType<typeof openRooms>>;
 
-/** As a gateway on this store has them, at the clock that moves. */
+/** The rooms of a gateway on this store, with the moving clock. */
 async function openRooms({ store, config, clock, jobs, ask }: Filling) {
   const { ledger, sql, dataKey } = store;
   const releases = await openReleases({
@@ -241,7 +245,7 @@ async function found(
   return { founded, secrets };
 }
 
-/** Requests, and whatever else happens between two of them; what ends later than the seeded time goes on running. */
+/** Plays the requests and everything between them; what would end after the seeded time stays open. */
 async function playAll(
   on: Stage,
   planned: readonly SeededRequest[],
@@ -257,7 +261,7 @@ async function playAll(
     }
   }
   await until(on, span.toMs);
-  on.clock.moveTo(span.toMs); // or what ends after the last request would end never
+  on.clock.moveTo(span.toMs); // or what ends after the last request would never end
   progress(planned.length, planned.length);
 }
 
@@ -268,7 +272,7 @@ async function until({ timeline, clock }: Stage, untilMs: number): Promise<void>
   }
 }
 
-/** Each person has an address of their own; each act, a request's id. */
+/** Each person has an address of their own; each act, a request id. */
 function actors(chance: Chance, clock: MovingClock): (person: Pick<Person, "id">) => Actor {
   const addresses = new Map<string, string>();
   return ({ id }) => {

@@ -1,14 +1,14 @@
-// What happens at which instant, in that order; whatever happens may add what comes of it later.
+// Runs acts in order of their time; each may add later ones.
 
 type Act = () => Promise<void> | void;
 interface Entry {
   atMs: number;
-  /** Of two at one instant the one that was added first comes first. */
+  /** Of two at the same instant, the one added first comes first. */
   order: number;
   act: Act;
 }
 
-/** A heap: the first of many is found without sorting them. */
+/** A heap, which finds the earliest entry without sorting. */
 export class Timeline {
   private readonly heap: Entry[] = [];
   private added = 0;
@@ -25,7 +25,7 @@ export class Timeline {
     }
   }
 
-  /** The next one that is not later than `untilMs`; null when there is none. */
+  /** The next entry not later than `untilMs`; null if there is none. */
   next(untilMs: number): { atMs: number; act: Act } | null {
     const { heap } = this;
     const [first] = heap;

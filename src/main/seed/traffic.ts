@@ -1,5 +1,5 @@
-// Which requests come when: by the hour and the weekday of each key, with lengths, waits and mishaps as they are met.
-// Pure, so that what they will cost is known before the first of them is played.
+// Plans which requests come when: by the hour and weekday of each key, with realistic lengths, waits and
+// failures. Pure, so that their cost is known before the first is played.
 import { HOUR_MS } from "../../domain/durations.ts";
 import { exactPrice } from "../../domain/price.ts";
 import type { RefusalCode } from "../../domain/refusals.ts";
@@ -13,23 +13,23 @@ import { Chance } from "./chance.ts";
 /** How long a job that got out of hand has been running. */
 const SURGE_MS = 7 * HOUR_MS;
 
-/** From the first request to now, milliseconds since the epoch. */
+/** From the first request to now, in milliseconds since the epoch. */
 export interface SeededTime {
   fromMs: number;
   toMs: number;
 }
 
-/** The instant at this share of the span. */
+/** The instant at this fraction of the span. */
 export const instantAt = ({ fromMs, toMs }: SeededTime, share: number): number =>
   Math.floor(fromMs + (toMs - fromMs) * share);
 
 /**
- * How it ends once it was admitted. `cut`: its caller left. `failed`: no provider answered. `lost`: its gateway died.
- * `beyond`: the provider told more than was quoted.
+ * How an admitted request ends. `cut`: its caller left. `failed`: no provider answered. `lost`: its gateway
+ * died. `beyond`: the provider reported more than was quoted.
  */
 type SeededEnding = "answered" | "cut" | "failed" | "timed_out" | "lost" | "beyond";
 
-/** One request before it is played, with its whole fate. Counts are tokens, `…Ms` milliseconds. */
+/** One planned request with its whole outcome. Counts are tokens, `…Ms` milliseconds. */
 export interface SeededRequest {
   atMs: number;
   organization: SeededOrganization;
@@ -37,22 +37,22 @@ export interface SeededRequest {
   model: SeededModel;
   stream: boolean;
   keyed: boolean;
-  /** Sent again after so long, to be answered from what is kept; null for most. */
+  /** Sent again after this time, to be answered by a replay; null for most. */
   repeatedAfterMs: number | null;
-  /** Refused before it is priced, with this code; null for those that reach the ledger. */
+  /** Refused with this code before it is priced; null for those that reach the ledger. */
   refusedEarly: RefusalCode | null;
   promptBound: number;
   counted: boolean;
   outputMax: number;
   usage: TokenUsage;
   ending: SeededEnding;
-  /** The first route could not be had, and the second one was asked. */
+  /** The first route was unavailable, and the second one was called. */
   failover: boolean;
   firstPartMs: number;
   totalMs: number;
 }
 
-/** All requests, in the order in which they come. */
+/** All requests, in chronological order. */
 export function planTraffic(span: SeededTime, requests: number, seed: number): SeededRequest[] {
   const shares = CAST.flatMap(({ keys }) => keys).reduce((sum, { share }) => sum + share, 0);
   let sharesSoFar = 0;
@@ -76,7 +76,7 @@ export function planTraffic(span: SeededTime, requests: number, seed: number): S
   return planned.toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** What all of them would cost, by key: no more than a plan, for credits and limits to be cut to. */
+/** What all requests would cost, by key: an estimate for sizing credits and limits. */
 export function expectedSpend(planned: readonly SeededRequest[]): Map<SeededKey, NanoUsd> {
   const spend = new Map<SeededKey, NanoUsd>();
   for (const { key, model, usage, refusedEarly } of planned) {
@@ -93,7 +93,7 @@ function anInstant(chance: Chance, { fromMs, toMs }: SeededTime, hours: readonly
   return chance.whole(Math.max(hourMs, fromMs), Math.min(hourMs + HOUR_MS, toMs) - 1);
 }
 
-/** Each hour of the span that the key is used in, with how much. */
+/** Each hour of the span in which the key is used, with its weight. */
 function hoursOf({ fromMs, toMs }: SeededTime, { hours, revokedAt }: SeededKey): [number, number][] {
   const list: [number, number][] = [];
   const untilMs = revokedAt === undefined ? toMs : instantAt({ fromMs, toMs }, revokedAt + 0.01);
@@ -182,7 +182,7 @@ function lengthsOf(chance: Chance, key: SeededKey, model: SeededModel): Lengths 
   const most = Math.floor(model.context_window * 0.7);
   const promptTokens = Math.min(most, Math.max(12, Math.round(chance.around(key.promptTokens, 0.7))));
   const counted = chance.of(0.6);
-  // A prompt that nobody counted is bound by its bytes.
+  // An uncounted prompt is bounded by its bytes.
   const promptBound = Math.min(most, Math.ceil(promptTokens * (counted ? 1.02 : 2.6 + chance.next())) + 24);
   const embeds = model.capabilities?.embeddings === true;
   if (embeds)

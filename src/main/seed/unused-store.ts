@@ -1,11 +1,11 @@
-// Only a store that nobody uses is filled: what is invented never mixes with what is real.
+// Only an unused store is filled: generated data never mixes with real data.
 import type { Config } from "../../config/config.ts";
 import { DATABASE_NOW } from "../../ledger/postgres/lease.ts";
 import type { People } from "../../people/people.ts";
 import { allOrganizations } from "../../registry/organizations.ts";
 import type { OpenedStore } from "../store.ts";
 
-/** The store is none to be filled; says why, and what to do instead. */
+/** The store cannot be filled; says why, and what to do instead. */
 export class SeedRefused extends Error {
   constructor(
     message: string,
@@ -18,7 +18,7 @@ export class SeedRefused extends Error {
 const ELSEWHERE =
   "Fill a new directory: ./tollgate seed --data-dir /tmp/seeded (with PostgreSQL, a new database, too)";
 
-/** What a first start makes by itself is nobody's. Of a shared store this process holds one lease itself. */
+/** What a first start creates does not count. In a shared store this process holds one lease itself. */
 export async function refuseUsed({ ledger, sql }: OpenedStore): Promise<void> {
   if (sql.dialect === "postgresql") {
     const open = await sql.rows(`SELECT name FROM instance WHERE lease_until > ${DATABASE_NOW} LIMIT 2`);
@@ -38,7 +38,7 @@ export async function refuseUsed({ ledger, sql }: OpenedStore): Promise<void> {
   }
 }
 
-/** Throws `SeedRefused` where releases of the demo's key would not be trusted. */
+/** Throws `SeedRefused` if releases signed with the demo's key would not be trusted. */
 export function refuseTrust({ trust }: Config): void {
   if (trust !== null)
     throw new SeedRefused(
@@ -47,7 +47,7 @@ export function refuseTrust({ trust }: Config): void {
     );
 }
 
-/** Throws `SeedRefused` where somebody has an account. */
+/** Throws `SeedRefused` if somebody has an account. */
 export async function refuseAccounts(people: Pick<People, "anybody">): Promise<void> {
   if (await people.anybody()) throw new SeedRefused("This store already has accounts.", ELSEWHERE);
 }

@@ -1,5 +1,5 @@
-// What the fake remembers, in Stripe's words: checkout pages, payments, and the events that tell of them. Money is
-// pretended; everything lives in memory.
+// The fake's state, in Stripe's terms: checkout pages, payments, and their events. No real money; everything
+// is in memory.
 import { randomBase62 } from "../../lib/id.ts";
 
 export interface Session {
@@ -48,7 +48,7 @@ export class FakeAccount {
   readonly payments = new Map<string, Payment>();
   readonly refunds = new Map<string, MoneyBack>();
 
-  /** `pageRoot`: where the fake's own pages are. */
+  /** `pageRoot`: where the fake serves its own pages. */
   openSession(form: URLSearchParams, pageRoot: string): Session {
     const id = newId("cs");
     const session: Session = {
@@ -71,7 +71,7 @@ export class FakeAccount {
     return session;
   }
 
-  /** The page was paid. Paying it again changes nothing. */
+  /** Pays a checkout page. Paying it again changes nothing. */
   pay(session: Session): Payment {
     const paid = session.payment_intent === null ? undefined : this.payments.get(session.payment_intent);
     if (paid !== undefined) return paid;
@@ -98,8 +98,8 @@ export class FakeAccount {
     });
   }
 
-  /** As Stripe prints it, with the card when it is asked for. */
-  /** With the card itself where its id stands otherwise. */
+  /** As Stripe prints it, with the card expanded if requested. */
+  /** Expands the card, which is otherwise printed as its id. */
   printWithCard(payment: Payment): Record<string, unknown> {
     const { payment_method: id } = payment;
     const card = { id, object: "payment_method", type: "card", card: { brand: "visa", last4: "4242" } };
@@ -119,7 +119,7 @@ export class FakeAccount {
   }
 }
 
-/** A snapshot: later changes of the object do not change an event that was made. */
+/** A snapshot: later changes to the object do not change the event. */
 export const eventOf = (type: string, object: object, nowMs: number): FakeStripeEvent => ({
   id: newId("evt"),
   object: "event",

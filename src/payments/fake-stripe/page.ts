@@ -1,4 +1,4 @@
-// The fake's checkout page: says that no money moves, and lets a person pay or decline.
+// The fake's checkout page: states that no money moves, and lets a person pay or decline.
 import type { Session } from "./account.ts";
 
 export function checkoutPage(session: Session): Response {

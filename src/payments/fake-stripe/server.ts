@@ -17,7 +17,7 @@ export interface DoubleOptions {
   host?: string;
   port?: number;
   webhookSecret: string;
-  /** Where events go; read at each delivery. */
+  /** Where events are sent; read at each delivery. */
   webhookUrl(): string;
   nowMs?(): number;
 }
@@ -27,18 +27,20 @@ interface Answer {
   body: unknown;
 }
 
-/** `break` fails before anything was charged, `break_charged` after it: both are answered the same for ever. */
+/**
+ * `break` fails before charging, `break_charged` after it: both give the same response to every repetition.
+ */
 export type Charging = "succeed" | "decline" | "pending" | "hang_up" | "refuse" | "break" | "break_charged";
 
 export class FakeStripe {
   readonly account = new FakeAccount();
-  /** What the next charges of saved cards come to. */
+  /** The outcome of the next charges of saved cards. */
   charging: Charging = "succeed";
-  /** Whether calls are answered at all; its pages stay. */
+  /** True makes every call fail with a 503; the pages keep working. */
   away = false;
   /** Calls by path, for tests that count. */
   readonly calls: string[] = [];
-  /** Charges that wait at `hold`. */
+  /** Charges waiting at `hold`. */
   held = 0;
   private gate: Promise<void> | null = null;
   private readonly inUse = new Set<string>();
@@ -63,7 +65,7 @@ export class FakeStripe {
     await this.server.stop(true);
   }
 
-  /** Charges wait from now on, until what is returned is called. */
+  /** Makes charges wait until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.gate = promise;
@@ -73,14 +75,14 @@ export class FakeStripe {
     };
   }
 
-  /** The session of a checkout address. */
+  /** The session behind a checkout address. */
   session(url: string): Session {
     const session = this.account.sessions.get(url.slice(url.lastIndexOf("/") + 1));
     if (session === undefined) throw new Error(`the fake has no page ${url}`);
     return session;
   }
 
-  /** What Stripe would send once the page is paid. */
+  /** The event Stripe would send once the page is paid. */
   paid(session: Session): FakeStripeEvent {
     this.account.pay(session);
     return this.event("checkout.session.completed", session);
@@ -96,7 +98,7 @@ export class FakeStripe {
     return this.event("refund.created", refund);
   }
 
-  /** A refund that was made, and then did not reach the payer. */
+  /** A refund that was made but then did not reach the payer. */
   refundFailed(made: FakeStripeEvent): FakeStripeEvent {
     const refund = this.account.refunds.get((made.data.object as MoneyBack).id);
     if (refund === undefined) throw new Error("the fake made no such refund");
@@ -108,7 +110,7 @@ export class FakeStripe {
     return eventOf(type, object, this.nowMs());
   }
 
-  /** Delivers an event, signed now or when told, with our secret or another. */
+  /** Delivers an event, signed at the given time (default: now) with the given secret (default: ours). */
   async deliver(event: object, as: { signedAtMs?: number; secret?: string } = {}): Promise<Response> {
     const payload = JSON.stringify(event);
     const header = await this.signer.generateTestHeaderStringAsync({
@@ -134,7 +136,7 @@ export class FakeStripe {
   private async serve(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const [, root, kind, id] = pathname.split("/");
-    if (pathname === "/favicon.ico") return new Response(null, { status: 204 }); // every browser asks
+    if (pathname === "/favicon.ico") return new Response(null, { status: 204 }); // every browser asks for it
     if (root === "pay") return this.payPage(request, kind ?? "");
     this.calls.push(`${request.method} ${pathname}`);
     if (this.away) return print(failure(503, { type: "api_error", message: "The fake is away." }));
@@ -153,7 +155,10 @@ export class FakeStripe {
     return this.create(kind, new URLSearchParams(await request.text()), idempotencyKey);
   }
 
-  /** Under an idempotency key: one at a time, of one request for ever, and always with the same answer. */
+  /**
+   * Handles a call under an idempotency key: one at a time, bound to one request, always with the same
+   * response.
+   */
   private async create(
     kind: "checkout" | "payment_intents",
     form: URLSearchParams,
@@ -175,7 +180,7 @@ export class FakeStripe {
       return print(answer);
     };
     if (this.charging === "hang_up" && kind === "payment_intents") {
-      // It is charged, and nobody hears of it.
+      // Charged, but the caller is not told.
       if (earlier === undefined) keep(this.charge(form, "succeed"));
       return print(failure(500, { type: "api_error", message: "The fake hung up." }));
     }

@@ -1,10 +1,10 @@
-// What the tests of this room share.
+// What the tests of this directory share.
 import { providerOver } from "../http/http.fixtures.ts";
 import type { Part, Provider } from "../provider.ts";
 import { type ClaudeAccount, claudeCodec } from "./codec.ts";
 import { ClaudeReader } from "./reader.ts";
 
-/** An adapter for an address; limits are far away. */
+/** Returns an adapter for an address, with limits that are not reached. */
 export const claudeAt = (baseUrl: string, account: Partial<ClaudeAccount> = {}): Provider =>
   providerOver(
     claudeCodec({
@@ -18,7 +18,7 @@ export const claudeAt = (baseUrl: string, account: Partial<ClaudeAccount> = {}):
     { name: "claude" },
   );
 
-/** What a stream of these events says. */
+/** Returns the parts of a stream of these events. */
 export function heardOf(events: readonly object[]): Part[] {
   const reader = new ClaudeReader();
   const parts: Part[] = [];

@@ -1,5 +1,6 @@
-// Which of a caller's `anthropic-beta` names go upstream: those that neither cost nor route. What they switch on is paid for
-// by the tokens that are told anyway; a longer window, a faster tier, files, searches and the vendor's own rounds are not.
+// The names of a caller's `anthropic-beta` header that are sent upstream: those that neither cost nor route. What
+// they enable is paid for by the tokens that are reported anyway; a longer window, a faster tier, files, searches and
+// the vendor's own rounds are not.
 
 const HARMLESS: ReadonlySet<string> = new Set(
   `advanced-tool-use-2025-11-20 claude-code-20250219 context-management-2025-06-27 effort-2025-11-24
@@ -12,13 +13,13 @@ const HARMLESS: ReadonlySet<string> = new Set(
 export const BETA_HEADER = "anthropic-beta";
 
 export interface Betas {
-  /** To be sent along. */
+  /** The names to send. */
   names: string[];
-  /** As `x-gw-ignored-parameters` names them. */
+  /** The others, as `x-gw-ignored-parameters` names them. */
   ignored: string[];
 }
 
-/** Of the header as the caller sent it. */
+/** Reads the header as the caller sent it. */
 export function allowedBetas(header: string | undefined): Betas {
   const names = (header ?? "").split(",").filter((name) => name !== "");
   return {

@@ -37,7 +37,7 @@ const request: Partial<ChatRequest> = {
 };
 const write = nanoUsd(1250n);
 
-/** What is marked in the body, by its text or name. */
+/** Returns the marks in the body, by the text or name that they mark. */
 function marks(price: object): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   JSON.stringify(

@@ -1,5 +1,5 @@
-// Which of a caller's cache marks go upstream. Writing to the vendor's cache costs more than reading a prompt, so a mark goes
-// where the release publishes what it costs: nobody writes at the operator's expense.
+// Decides which of a caller's cache marks are sent. Writing to the vendor's cache costs more than reading a prompt,
+// so a mark is sent only if the release publishes what it costs: nobody writes at the operator's expense.
 import type { CacheMark } from "../../domain/chat-request.ts";
 import type { Release } from "../../domain/release.ts";
 
@@ -7,21 +7,22 @@ export interface Markable {
   cache_control?: CacheMark;
 }
 
-/** The vendor takes no more of them in one call. */
+/** The vendor's maximum in one call. */
 const MARKS_MAX = 4;
 
-/** The mark of a part, for what is made of it. */
+/** Returns the mark of a part, for what is made from it. */
 export const markOf = ({ cache_control: mark }: Markable): Markable =>
   mark === undefined ? {} : { cache_control: mark };
 
-/** Of the pieces of one text the last has its mark, which says where it ends. */
+/** If a text becomes several pieces, only the last keeps the mark, which says where the text ends. */
 export function markEnd(pieces: readonly Markable[]): void {
   for (const piece of pieces.slice(0, -1)) delete piece.cache_control;
 }
 
 /**
- * Takes away, in place, what is not priced and all but the last ones; `places` in the order in which the vendor reads them.
- * `hour`: the model keeps something for an hour. Behind a mark of five minutes the vendor refuses one of an hour: it gets five.
+ * Removes, in place, the marks that are not priced and all but the last ones; `places` are in the order in which the
+ * vendor reads them. `hour`: the model can cache for an hour. After a mark of five minutes the vendor rejects one of
+ * an hour: it becomes five minutes.
  */
 export function settleMarks(
   places: readonly Markable[],

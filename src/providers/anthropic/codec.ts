@@ -1,4 +1,4 @@
-// The Anthropic Messages shape behind any of its envelopes (providers.md §1).
+// The Anthropic Messages shape in any of its envelopes (providers.md §1).
 import { isJsonObject } from "../../domain/read-value.ts";
 import type { Authorize, Codec } from "../codec.ts";
 import { readJson } from "../http/json.ts";
@@ -14,7 +14,7 @@ import { CLAUDE_FIELDS, claudeBody } from "./request-body.ts";
 
 export interface ClaudeAccount {
   envelope: EnvelopeName;
-  /** Its settings. */
+  /** The envelope's settings. */
   own: EnvelopeOwn;
   /** What is known of its models, whatever their names say. */
   contract: Partial<Contract>;
@@ -68,19 +68,19 @@ export function claudeCodec({ envelope: name, own, contract, authorize }: Claude
   };
 }
 
-/** Null for what says no count. */
+/** Returns the count; null if there is none. */
 function countIn(text: string): number | null {
   const answer = readJson(text);
   const tokens = isJsonObject(answer) ? answer["input_tokens"] : null;
   return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : null;
 }
 
-/** The caller's names and ours. */
+/** Joins the caller's names and ours. */
 function betaHeader(given: string | undefined, ours: string | null): Record<string, string> {
   const names = new Set([...(given === undefined ? [] : given.split(",")), ...(ours === null ? [] : [ours])]);
   return names.size === 0 ? {} : { [BETA_HEADER]: [...names].join(",") };
 }
 
 const API_VERSION = "2023-06-01";
-/** Without it the vendor refuses a conversation whose thoughts stand behind another beginning; only its own API knows it. */
+/** Without it the vendor rejects a conversation whose thoughts follow another beginning; only its own API knows it. */
 const BINDING_CONTROLS = "thinking-binding-controls-2026-08-01";

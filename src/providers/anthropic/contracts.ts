@@ -1,24 +1,27 @@
-// What a generation of Claude takes in a request and what it answers with 400 (providers.md §7): the vendor changes these
-// with its models, not with its API's version. Data by family and version, read off the name that the upstream is called by;
-// a deployment whose name says nothing is told by the provider's settings.
+// What each generation of Claude accepts in a request, and what it rejects with 400 (providers.md §7): the vendor
+// changes this with its models, not with its API's version. Indexed by the family and version in the upstream model's
+// name; for a deployment with another name, the provider's settings say it.
 
 export const THINKING_STYLES = ["adaptive", "budget"] as const;
 export const THINKING_OFF = ["omit", "disabled", "between_tools", "never"] as const;
 
 export interface Contract {
-  /** How thinking is asked for: by an effort, the model decides how much; or by a budget of tokens. */
+  /** How thinking is requested: by an effort, where the model decides how much; or by a budget of tokens. */
   thinking: (typeof THINKING_STYLES)[number];
-  /** How it is switched off: by saying nothing, by a word, or not at all. */
+  /** How it is switched off: by omitting it, by a word, or never. */
   thinkingOff: (typeof THINKING_OFF)[number];
-  /** Whether the text of its thoughts has to be asked for. */
+  /** True if the text of its thoughts must be requested. */
   display: boolean;
-  /** `temperature` and `top_p`: one of them beside the other, either alone, or neither. */
+  /** `temperature` and `top_p`: both together, either alone, or neither. */
   sampling: "both" | "either" | "none";
-  /** Whether a call of a tool can be demanded. */
+  /** True if a tool call can be required. */
   forcedTools: boolean;
-  /** Its thoughts belong to the conversation before them: behind another one they are refused, unless told to be dropped. */
+  /**
+   * True if its thoughts belong to the conversation before them: after another one they are rejected, unless asked to
+   * be dropped.
+   */
   bound: boolean;
-  /** A word of whoever runs the conversation may stand in the middle of it, as a turn of its own. */
+  /** True if a system message may stand within the conversation, as a turn of its own. */
   systemTurns: boolean;
 }
 
@@ -39,7 +42,7 @@ const FIRST_ADAPTIVE: Contract = {
   systemTurns: false,
 };
 
-/** By family, newest first: from this version on. As the vendor's migration guides have it up to October 2026. */
+/** By family, newest first: from this version on. From the vendor's migration guides up to October 2026. */
 const GENERATIONS: Record<string, readonly [from: number, Contract][]> = {
   opus: [
     [5.5, { ...NEWEST, thinkingOff: "never", forcedTools: false, bound: true }],
@@ -75,21 +78,24 @@ const BUDGETED: Contract = {
   systemTurns: false,
 };
 
-/** Says the least that any generation refuses. */
+/** The contract for other names: sends the least that any generation could reject. */
 const UNNAMED: Contract = { ...NEWEST, thinkingOff: "omit", bound: false, systemTurns: false };
 
-/** `claude-opus-4-5-20251101`, `anthropic.claude-sonnet-5-v1:0`, `claude-haiku-4-5@20251001`; a date is no version. */
+/** `claude-opus-4-5-20251101`, `anthropic.claude-sonnet-5-v1:0`, `claude-haiku-4-5@20251001`; a date is not a version. */
 const NAMED = /claude-([a-z]+)-(\d{1,2})(?:[.-](\d{1,2})(?!\d))?(?!\d)/i;
 /** `claude-3-7-sonnet-20250219`, `claude-3-haiku@20240307`. */
 const OLD = /claude-(?:[123](?:[.-]\d)?-|instant)/i;
 
-/** 4.5 of `claude-opus-4-5`; null where the name says none, or says it as they did before Claude 4. */
+/**
+ * Returns the version, such as 4.5 for `claude-opus-4-5`; null if the name has none, or has it in the form used
+ * before Claude 4.
+ */
 export function claudeVersion(upstreamModel: string): number | null {
   const [named, , major = "", minor = "0"] = NAMED.exec(upstreamModel) ?? [];
   return named === undefined ? null : Number(major) + Number(minor) / 10;
 }
 
-/** What the model takes that the upstream calls so. */
+/** Returns the contract of a model by its upstream name. */
 export function contractOf(upstreamModel: string): Contract {
   if (OLD.test(upstreamModel)) return BUDGETED;
   const [, family = ""] = NAMED.exec(upstreamModel) ?? [];

@@ -1,5 +1,5 @@
-// Where the Anthropic shape is served, and what each place changes about a call: its address, its path, where model and
-// version stand, and what proves whose call it is (providers.md §1).
+// Where the Anthropic shape is served, and how the places differ: the address, the path, where model and version go,
+// and the credentials (providers.md §1).
 import { apiKeyCredentials } from "../credentials/api-key.ts";
 import { awsCredentials } from "../credentials/aws.ts";
 import type { Credentials } from "../credentials/credentials.ts";
@@ -10,33 +10,33 @@ import { type VertexPlace, vertexCredentials, vertexPath } from "./vertex.ts";
 export const ENVELOPE_NAMES = ["direct", "foundry", "vertex", "bedrock"] as const;
 export type EnvelopeName = (typeof ENVELOPE_NAMES)[number];
 
-/** Settings of all envelopes together; which belong to which is said by each. */
+/** The settings of all envelopes; each envelope lists its own. */
 export interface EnvelopeOwn extends VertexPlace {
   region?: string;
 }
 
 export interface Envelope {
-  /** Whose it is, for people. */
+  /** The operator of the envelope, for people. */
   title: string;
-  /** Settings that mean something here. */
+  /** The settings that apply here. */
   settings: readonly string[];
-  /** Its own address; null where each account has one. */
+  /** Returns its own address; null if each account has one. */
   home(own: EnvelopeOwn): string | null;
-  /** Its own hosts, or what they end in. */
+  /** Its own hosts, or their endings. */
   hosts: readonly string[];
   example: string;
   credentials: Credentials;
-  /** What is wrong beside its credentials. */
+  /** Returns what is wrong apart from its credentials. */
   lacks?(own: EnvelopeOwn): Wrong | null;
-  /** Below the base URL. */
+  /** Returns the path below the base URL. */
   path(own: EnvelopeOwn, call: { model: string; stream: boolean }): string;
-  /** The API's version, where it stands in the body and the model in the path. */
+  /** The API's version, if it goes into the body and the model into the path. */
   versionInBody: string | null;
-  /** The header of a reply that names its request. */
+  /** The response header with the upstream's request id. */
   idHeader: string;
-  /** It knows the vendor's own switch for thoughts that belong to another conversation. */
+  /** True if it knows the vendor's own switch for thoughts that belong to another conversation. */
   binding: boolean;
-  /** It counts a prompt for nothing, beside its messages. */
+  /** True if it counts a prompt's tokens free of charge, beside its messages. */
   counts: boolean;
 }
 
@@ -78,7 +78,7 @@ export const ENVELOPES: Record<EnvelopeName, Envelope> = {
     credentials: vertexCredentials,
     lacks: ({ project, service_account: account }) =>
       (project ?? account?.project ?? null) === null
-        ? { setting: "project", message: "is needed: the Google Cloud project that is called and billed" }
+        ? { setting: "project", message: "is required: the Google Cloud project to call and to bill" }
         : null,
     path: vertexPath,
     versionInBody: "vertex-2023-10-16",
@@ -96,14 +96,14 @@ export const ENVELOPES: Record<EnvelopeName, Envelope> = {
     credentials: awsCredentials("bedrock-mantle"),
     lacks: ({ region }) =>
       region === undefined
-        ? { setting: "region", message: "is needed: the region of AWS that is called, e.g. us-east-1" }
+        ? { setting: "region", message: "is required: the AWS region to call, e.g. us-east-1" }
         : null,
     idHeader: "x-amzn-requestid",
     counts: false,
   },
 };
 
-/** One host for the world, one for each of its parts that promise to stay there, one for each region. */
+/** One host for the world, one for each multi-region that guarantees to stay there, one for each region. */
 function vertexHost(location: string): string {
   if (location === "global") return "aiplatform.googleapis.com";
   if (location === "us" || location === "eu") return `aiplatform.${location}.rep.googleapis.com`;

@@ -1,4 +1,4 @@
-// `stop_reason` of the Anthropic shape; its other words (`end_turn`, `stop_sequence`, `pause_turn`) are `stop`.
+// `stop_reason` of the Anthropic shape; its other values (`end_turn`, `stop_sequence`, `pause_turn`) are `stop`.
 import { finishReader } from "../finish-reason.ts";
 
 export const claudeFinish = finishReader({

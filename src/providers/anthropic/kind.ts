@@ -38,7 +38,7 @@ const models = z
     }),
   );
 
-/** The settings of all envelopes: each is needed by some of them, and refused by the others. */
+/** The settings of all envelopes: each is required by some of them, and rejected by the others. */
 const OF_ENVELOPES: Record<string, z.ZodType> = Object.fromEntries(
   Object.values(ENVELOPES).flatMap(({ credentials }) =>
     Object.entries(credentials.settings).map(([name, type]) => [name, (type as z.ZodType).optional()]),
@@ -86,7 +86,7 @@ const kind: ProviderKind<Own> = {
 };
 export const anthropic: ProviderKind = kind;
 
-/** A setting of another envelope, an address that is none of this one, or what its credentials lack. */
+/** Returns a setting of another envelope, an address that is not one of this envelope, or what its credentials lack. */
 function wrongEnvelope(own: Own, address: string | null): Wrong | null {
   const { envelope: name } = own;
   const envelope = ENVELOPES[name];
@@ -97,13 +97,13 @@ function wrongEnvelope(own: Own, address: string | null): Wrong | null {
     const owners = ENVELOPE_NAMES.filter((other) => ENVELOPES[other].settings.includes(foreign));
     return {
       setting: foreign,
-      message: `means nothing with envelope: ${name}; it is of envelope: ${owners.join(", ")}`,
+      message: `does not apply to envelope: ${name}; it belongs to envelope: ${owners.join(", ")}`,
     };
   }
   const lacking = envelope.lacks?.(own) ?? null;
   if (lacking !== null) return lacking;
   if (address === null && envelope.home(own) === null)
-    return { setting: "base_url", message: `is needed with envelope: ${name}, e.g. ${envelope.example}` };
+    return { setting: "base_url", message: `is required with envelope: ${name}, e.g. ${envelope.example}` };
   const atHome = address === null || isAtHome(name, address);
   if (address !== null && atHome && new URL(address).pathname !== new URL(envelope.example).pathname)
     return { setting: "base_url", message: `must look like ${envelope.example}` };

@@ -1,4 +1,4 @@
-// A conversation of ours as the vendor takes it: its blocks, none of them an empty text (wire.md §8.2, §8.4).
+// One of our conversations in the vendor's form: its blocks, none of them an empty text (wire.md §8.2, §8.4).
 import { type ContentPart, isInlineImage, type Message } from "../../domain/chat-request.ts";
 import { type Markable, markEnd, markOf } from "./cache-marks.ts";
 import { pdfBytes } from "../../domain/inline-pdf.ts";
@@ -26,7 +26,10 @@ export interface Conversation extends AlternatingTurns<Block> {
   called: ReadonlySet<string>;
 }
 
-/** System messages in front go on top; later ones stay where they stand (docs/decisions/0040-claude-in-its-own-shape.md). */
+/**
+ * Leading system messages become `system`; later ones keep their place
+ * (docs/decisions/0040-claude-in-its-own-shape.md).
+ */
 export function conversationOf(messages: readonly Message[]): Conversation {
   const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
   const leading = first === -1 ? messages.length : first;
@@ -77,7 +80,7 @@ const textBlock = (text: string, mark: Markable): TextBlock => ({ type: "text", 
 
 const textBlocks = (content: Message["content"]): TextBlock[] => textBlocksOf(content, textBlock);
 
-/** The word of whoever runs the conversation, in the middle of it. */
+/** A system message within the conversation. */
 function placedSystem(content: Message["content"]): Block[] {
   const text = textBlocks(content).map((block) => block.text);
   return text.length === 0 ? [] : [{ type: "text", text: `<system>\n${text.join("\n\n")}\n</system>` }];

@@ -1,4 +1,4 @@
-// A caller's own body on its way: untouched where this model takes it, and changed by as little as it would refuse otherwise.
+// A caller's own body is sent untouched if this model accepts it; otherwise it is changed as little as possible.
 import { describe, expect, test } from "bun:test";
 import { UNSIGNED } from "../../domain/carried-state.ts";
 import type { ChatRequest } from "../../domain/chat-request.ts";
@@ -273,7 +273,7 @@ describe("cache marks", () => {
     const minutes = prepared(body, { price: { cacheWrite: 1n } as unknown as Partial<Price> }).print(9);
     expect(minutes).not.toContain('"1h"');
     expect(minutes.split('"cache_control"')).toHaveLength(5);
-    expect(body.tools[0]).toHaveProperty("cache_control.ttl", "1h"); // the caller's own stays what it was
+    expect(body.tools[0]).toHaveProperty("cache_control.ttl", "1h"); // the caller's own body is not modified
   });
 
   test("none of an hour stands behind one of five minutes, which the vendor refuses", () => {

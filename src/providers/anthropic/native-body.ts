@@ -1,6 +1,6 @@
-// A caller's own Messages body on its way to an upstream of that shape (surfaces.md §4): order and unknown members stay as they
-// are. Ours are the model, the output maximum and the budget inside it, identifiers, priced cache marks, and what this very
-// model would refuse because the conversation began on another.
+// A caller's own Messages body for an upstream of that shape (surfaces.md §4): the order and unknown members are
+// kept. The gateway sets the model, the output maximum and the budget within it, identifiers and priced cache marks,
+// and changes what this model would reject because the conversation began on another one.
 import type { NativeBody } from "../../domain/native-body.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import { echo, isJsonObject, refuse } from "../../domain/read-value.ts";
@@ -24,7 +24,10 @@ import { tellableStops } from "./stop-sequences.ts";
 import { isOn } from "./thinking.ts";
 import { isForced } from "./tools.ts";
 
-/** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what this model cannot be told. */
+/**
+ * Builds one upstream call without its ceiling, which the quote decides. Throws `Refusal` for what this model does
+ * not support.
+ */
 export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: ClaudeDialect): OutgoingBody {
   const { request, release } = draft;
   const contract = { ...contractOf(release.upstreamModel), ...dialect.contract };
@@ -78,7 +81,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
   };
 }
 
-/** What the vendor's count takes; it refuses the rest. */
+/** The fields that the vendor's token count accepts; it rejects all others. */
 const COUNTED = [
   "model",
   "messages",
@@ -142,7 +145,7 @@ function fieldsOf(
       case "max_tokens":
       case "thinking":
       case "temperature":
-        break; // behind all others
+        break; // after all others
       case "model":
         if (versionInBody === null) fields["model"] = release.upstreamModel;
         break;
@@ -159,7 +162,7 @@ function fieldsOf(
         if (sampling.top_p !== undefined) fields["top_p"] = sampling.top_p;
         break;
       case "system":
-        if (value !== "") fields["system"] = value; // no words are no system prompt, which the vendor refuses as one
+        if (value !== "") fields["system"] = value; // the vendor rejects an empty system prompt
         break;
       case "top_k":
         if (sampling.topK) fields["top_k"] = value;
@@ -185,14 +188,17 @@ function outputOf(value: unknown, { effort }: NativeThoughts): JsonObject {
   return Object.keys(output).length === 0 ? {} : { output_config: output };
 }
 
-/** A conversation with calls in it needs their tools described, whether they may be called again or not. */
+/** A conversation with calls needs descriptions of their tools, even if they may not be called again. */
 function describedOf({ called }: NativeTurns): JsonObject {
   if (called.size === 0) return {};
   const tools = [...called].map((name) => ({ name, input_schema: { type: "object" } }));
   return { tools, tool_choice: { type: "none" } };
 }
 
-/** Inline images and files have a flat maximum of their own, so their data weighs nothing; everything else does, whoever names it `source`. */
+/**
+ * Inline images and files have a flat maximum of their own, so their data weighs nothing; everything else does, even
+ * if named `source`.
+ */
 function withoutInlineData(value: JsonObject): JsonObject {
   const copy: JsonObject = { ...value };
   for (const name of ["messages", "content"]) {
@@ -213,7 +219,7 @@ const isPlainText = (block: unknown): block is { text: string } =>
   typeof block["text"] === "string" &&
   Object.keys(block).every((name) => PLAIN_MEMBERS.has(name));
 
-/** Texts as they are; whatever has a structure as its JSON text without escapes. */
+/** Texts as they are; anything with a structure as its JSON text without escapes. */
 function textOf(fields: JsonObject): string {
   const texts: string[] = [];
   const read = (content: unknown): void => {

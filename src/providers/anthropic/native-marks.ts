@@ -1,4 +1,4 @@
-// Cache marks in a caller's own Messages body, wherever they stand: the same rules as everywhere, on copies.
+// Cache marks in a caller's own Messages body, wherever they are: the usual rules, applied to copies.
 import type { CacheMark } from "../../domain/chat-request.ts";
 import { isJsonObject } from "../../domain/read-value.ts";
 import type { Release } from "../../domain/release.ts";
@@ -6,14 +6,17 @@ import { type Markable, settleMarks } from "./cache-marks.ts";
 
 type Json = Record<string, unknown>;
 
-/** Members in which blocks stand, in the vendor's order; what a tool was called with or describes is data. */
+/** Members that hold blocks, in the vendor's order; a tool's input or schema is data. */
 const HOLDS_BLOCKS = ["tools", "system", "messages", "content", "source"] as const;
 
-/** The body with those of its marks that are priced, at most the last ones; the same where all of them are. */
+/**
+ * Returns the body with only those of its marks that are priced, at most the last ones; the same body if all of them
+ * stay.
+ */
 export function withSettledMarks(body: Json, release: Pick<Release, "price">): Json {
   const marked: Json[] = [];
   for (const name of HOLDS_BLOCKS) collect(body[name], marked);
-  if (isMarked(body)) marked.push(body); // of the whole: it stands behind the last block
+  if (isMarked(body)) marked.push(body); // the whole body's mark counts as after the last block
   if (marked.length === 0) return body;
   const places = marked.map(({ cache_control: mark }): Markable => ({ cache_control: mark as CacheMark }));
   settleMarks(places, release);
@@ -39,7 +42,7 @@ function collect(value: unknown, marked: Json[]): void {
   if (isMarked(value)) marked.push(value);
 }
 
-/** The same value where no mark in it changes. */
+/** Returns the same value if no mark in it changes. */
 function rebuilt(value: unknown, settled: ReadonlyMap<Json, Markable>): unknown {
   if (Array.isArray(value)) {
     const list = value.map((one) => rebuilt(one, settled));

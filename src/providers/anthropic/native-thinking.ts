@@ -1,16 +1,16 @@
-// How much a caller's own Messages body lets this model think: its words where the model knows them, and the nearest that it
-// knows where they were written for another generation (wire.md §8.1).
+// How much a caller's own Messages body lets this model think: in the caller's terms if the model knows them,
+// otherwise in the nearest ones that it knows (wire.md §8.1).
 import { isJsonObject } from "../../domain/read-value.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import type { Contract } from "./contracts.ts";
 import { budgetWithin, DROP_UNBOUND, type Thoughts, thoughtsFor } from "./thinking.ts";
 
 export interface NativeThoughts extends Thoughts {
-  /** The caller's effort, which is left out. */
+  /** True if the caller's effort is not sent. */
   effortDropped: boolean;
 }
 
-/** `mode`: of the release. `possible`: false where the conversation or a demanded tool forbids a budget. */
+/** `mode` is the release's. `possible` is false if the conversation or a required tool forbids a budget. */
 export function nativeThoughts(
   { thinking, output_config: output }: JsonObject,
   {

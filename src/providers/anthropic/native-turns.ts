@@ -1,5 +1,6 @@
-// The conversation of a caller's own Messages body as this model takes it. Almost all of it goes as it was written; what came
-// from another model on the way — thoughts, ids, citations that no vendor has signed — is what the vendor would refuse.
+// The conversation of a caller's own Messages body as this model accepts it. Almost all of it is sent as it was
+// written. Changed is only what came from another model on the way (thoughts, ids, citations that no vendor signed),
+// which the vendor would reject.
 import { isOurs } from "../../domain/carried-state.ts";
 import { isJsonObject } from "../../domain/read-value.ts";
 import { CallIds, plainName } from "../call-ids.ts";
@@ -11,13 +12,13 @@ export interface NativeTurns {
   messages: unknown[];
   /** Names of the tools that were called. */
   called: ReadonlySet<string>;
-  /** Every block stands where its caller wrote it. */
+  /** True if every block has the place where its caller wrote it. */
   places: boolean;
-  /** The running round of tools does not begin with a thought: some models may not think in it then. */
+  /** True if the current tool round does not begin with a thought; some models must not think in it then. */
   lost: boolean;
 }
 
-/** `recalls`: thoughts of earlier turns go along. */
+/** `recalls`: thoughts of earlier turns are sent along. */
 export function nativeTurns(
   messages: readonly unknown[],
   { recalls, systemTurns }: { recalls: boolean; systemTurns: boolean },
@@ -42,18 +43,18 @@ export function nativeTurns(
   return { messages: turns, called: calls.names, places, lost: roundWithoutThought(turns) };
 }
 
-/** Null where it holds a text. */
+/** The number of blocks; null if the content is a text. */
 const countOf = (message: unknown): number | null =>
   isJsonObject(message) && Array.isArray(message["content"]) ? message["content"].length : null;
 
-/** The same list where nothing in it changes. Null takes a block away. */
+/** Maps the blocks; returns the same list if none changes. Null removes a block. */
 function changed(content: unknown[], of: (block: unknown) => unknown): unknown[] {
   const blocks = content.map(of);
   if (blocks.every((block, at) => block === content[at])) return content;
   return blocks.filter((block) => block !== null);
 }
 
-/** The word of whoever runs the conversation, for models that know no such turn. */
+/** A system message within the conversation, for models without such turns. */
 const asUser = (message: Json): Json => ({
   ...message,
   role: "user",
@@ -82,8 +83,8 @@ function saidBlock(block: unknown, { recalls, calls }: { recalls: boolean; calls
 }
 
 /**
- * What the vendor's own searches left in a conversation: text, of which every token has its bytes here. Other tools of its own
- * leave files, whose pages nobody has counted.
+ * What the vendor's own searches left in a conversation: text, all of whose bytes are here to be counted. The
+ * vendor's other tools leave files, whose pages nobody has counted.
  */
 const MEASURED: ReadonlySet<string> = new Set([
   "server_tool_use",
@@ -91,10 +92,10 @@ const MEASURED: ReadonlySet<string> = new Set([
   "tool_search_tool_result",
 ]);
 
-/** Sealed by somebody, and not here. Whether by this vendor it says itself. */
+/** True if somebody else sealed it. Whether it was this vendor, only the vendor can tell. */
 const isSealed = (seal: unknown): boolean => typeof seal === "string" && seal !== "" && !isOurs(seal);
 
-/** No text of blanks, and no page that the vendor did not give. */
+/** Drops blank text, and citations that the vendor did not make. */
 function saidText(block: Json): Json | null {
   const { text, citations, ...rest } = block;
   if (typeof text === "string" && text.trim() === "") return null;
@@ -106,15 +107,15 @@ function saidText(block: Json): Json | null {
   return { ...rest, text, ...(theirs.length > 0 && { citations: theirs }) };
 }
 
-/** Calls whose ids or names the vendor would not take, and their answers after them. */
+/** Renames calls whose ids or names the vendor would not accept, and their answers accordingly. */
 class RenamedCalls {
   readonly names = new Set<string>();
   private readonly ids = new CallIds();
-  /** By the caller's id: those of the latest turn that used it, and how many of them were answered. */
+  /** By the caller's id: the calls of the latest turn that used it, and how many of them were answered. */
   private readonly open = new Map<string, { own: string[]; turn: number; answered: number }>();
   private turns = 0;
 
-  /** A turn of the model begins. */
+  /** Called when a turn of the model begins. */
   turn(): void {
     this.turns += 1;
   }

@@ -1,4 +1,4 @@
-// Bodies and conversations for the tests of what goes upstream in this shape.
+// Bodies and conversations for the tests of what is sent upstream in this shape.
 import type { ChatRequest, Message, ToolCall } from "../../domain/chat-request.ts";
 import { callDraft, chatRequest } from "../openai/openai.fixtures.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";

@@ -1,5 +1,6 @@
-// The body that goes upstream in the Anthropic shape (wire.md §8.1, §8.2): built from validated fields only. Printed once:
-// what was measured for the quote is what is sent; the ceiling, and the budget of thoughts inside it, follow at the end.
+// Builds the body in the Anthropic shape (wire.md §8.1, §8.2) from validated fields only. It is printed once, and
+// what was measured for the quote is what is sent; the ceiling, and the budget of thoughts within it, follow at the
+// end.
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import type { OptionalField } from "../../domain/request-fields.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
@@ -12,7 +13,7 @@ import { tellableStops } from "./stop-sequences.ts";
 import { isOn, type Thoughts, thoughtsFor } from "./thinking.ts";
 import { claudeTools, formatOf, isForced } from "./tools.ts";
 
-/** Optional fields of a caller that this shape has a word for. */
+/** The optional request fields that this shape supports. */
 export const CLAUDE_FIELDS: readonly OptionalField[] = [
   "top_p",
   "parallel_tool_calls",
@@ -22,21 +23,24 @@ export const CLAUDE_FIELDS: readonly OptionalField[] = [
   "response_format",
 ];
 
-/** The vendor's own words about tools and about schemas, in tools of 16 tokens: it counts them as the prompt's. */
+/** An allowance, in tools of 16 tokens, for what the vendor adds about tools and schemas, counted as the prompt's. */
 export const TOOLS_OF_THE_VENDOR = 64;
 
 export interface ClaudeDialect {
   /** What is known of the models, whatever their names say. */
   contract: Partial<Contract>;
-  /** The API's version in the body, where the envelope wants it there; its model then stands in the path. */
+  /** The API's version in the body, if the envelope wants it there; its model is then in the path. */
   versionInBody: string | null;
-  /** Thoughts of another conversation are dropped where the model would refuse them. */
+  /** True if thoughts of another conversation are dropped where the model would reject them. */
   dropsUnbound: boolean;
 }
 
 type Fields = Record<string, unknown> & { system?: Block[]; messages: Turn<Block>[]; tools?: Markable[] };
 
-/** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what cannot be said. */
+/**
+ * Builds one upstream call without its ceiling, which the quote decides. Throws `Refusal` for what the shape cannot
+ * express.
+ */
 export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBody {
   const { request } = draft;
   const contract = { ...contractOf(draft.release.upstreamModel), ...dialect.contract };
@@ -72,7 +76,8 @@ function thoughtsOf(
   { lost }: Conversation,
   { contract, dialect }: { contract: Contract; dialect: ClaudeDialect },
 ): Thoughts {
-  // With a budget, a demanded tool and a round of tools without its thoughts are refused; with an effort neither is.
+  // With a budget, the vendor rejects a required tool and a tool round without its thoughts; with an effort it
+  // rejects neither.
   const possible = contract.thinking === "adaptive" || (!lost && !isForced(request));
   return thoughtsFor(reasoningEffort, contract, {
     possible,
@@ -85,7 +90,7 @@ interface Spoken {
   ignored: string[];
 }
 
-/** What is left of temperature and `top_p` beside thoughts, beside one another and by this model. */
+/** Returns the part of temperature and `top_p` that this model accepts with its thoughts and with each other. */
 export function samplingOf(
   { request, temperature }: Pick<CallDraft, "request" | "temperature">,
   { contract, thoughts }: { contract: Contract; thoughts: Pick<Thoughts, "on"> },
@@ -138,7 +143,7 @@ function bodyFields(
   };
 }
 
-/** Without the thoughts of before where none are wanted. A conversation of instructions alone is asked by them. */
+/** Removes earlier thoughts if they are not wanted. If there are only instructions, they become the user's message. */
 function said(
   { system, turns }: Conversation,
   { recalls }: Thoughts,
@@ -155,7 +160,7 @@ function said(
   return { system, turns: words };
 }
 
-/** All that may carry a cache mark, as the vendor reads it: tools, what stands on top, the conversation. */
+/** Everything that may carry a cache mark, in the order in which the vendor reads it: tools, system, conversation. */
 const markablesOf = ({ tools = [], system = [], messages }: Fields): Markable[] => [
   ...tools,
   ...[...system, ...messages.flatMap(({ content }) => content)].flatMap((block): Markable[] =>
@@ -172,16 +177,16 @@ const unknownFields = ({ forwarded, identifiers }: ChatRequest): string[] =>
     (name) => !CLAUDE_FIELDS.some((field) => field === name),
   );
 
-/** What is printed last, with the brace that closes the body. */
+/** Returns what is printed last, including the brace that closes the body. */
 export function printEnd(thoughts: Thoughts, ceiling: number): string {
   const thinking = thoughts.field(ceiling);
   return `,"max_tokens":${ceiling}${thinking === null ? "" : `,"thinking":${JSON.stringify(thinking)}`}}`;
 }
 
-/** How long the end can get at most, UTF-8 bytes: the quote counts them before the ceiling is known. */
+/** The maximum length of the end, in UTF-8 bytes: the quote counts them before the ceiling is known. */
 export const bytesOfEnd = (thoughts: Thoughts): number => printEnd(thoughts, Number.MAX_SAFE_INTEGER).length;
 
-/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
+/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else about them does. */
 const withoutInline = (fields: Fields): Fields => ({
   ...fields,
   messages: fields.messages.map(({ role, content }) => ({ role, content: content.map(withoutData) })),
@@ -192,10 +197,10 @@ const withoutData = (block: Block): Block =>
     ? ({ ...block, source: { ...block.source, data: "" } } as Block)
     : block;
 
-/** Short words of the gateway's own, which no model reads. Everything that is not named counts. */
+/** Short words of the gateway's own, which no model reads. Everything that is not listed counts. */
 export const UNREAD: ReadonlySet<string> = new Set(["model", "anthropic_version", "metadata", "stream"]);
 
-/** Texts as they are; whatever has a structure as its JSON text without escapes. */
+/** Texts as they are; anything with a structure as its JSON text without escapes. */
 function textOf({ system = [], messages, ...fields }: Fields): string {
   const texts: string[] = [];
   for (const block of [...system, ...messages.flatMap(({ content }) => content)])

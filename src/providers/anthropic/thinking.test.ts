@@ -140,7 +140,7 @@ describe("thoughts that come back", () => {
     expect(thinks(round(signed("sig")))).toBe(true);
     expect(thinks(round())).toBe(false);
     expect(thinks([...round(), { role: "assistant", content: "Rain." }, asks("And now?")])).toBe(true);
-    const second = [called(toolCall("z")), result("z")]; // thinks no more within one round
+    const second = [called(toolCall("z")), result("z")]; // it thinks once per round
     expect(thinks([...round(signed("sig")), ...second])).toBe(true);
     expect(
       sentBody({ messages: round(), tools }, { reasoningEffort: "high", model: "claude-opus-4-7" }),

@@ -1,12 +1,13 @@
-// How much a call may think, in the vendor's words. A published mode becomes an effort where the model decides how much, or a
-// budget inside the output ceiling where it does not: thinking is never paid for on top of what is held (wire.md §8.1).
+// How much a call may think, in the vendor's terms. A published mode becomes an effort if the model decides how much,
+// or a budget within the output ceiling if it does not: thinking is never paid for on top of what is held
+// (wire.md §8.1).
 import type { Contract } from "./contracts.ts";
 
-/** The vendor's least. */
+/** The vendor's minimum. */
 const BUDGET_MIN = 1024;
-/** Above it the vendor advises against a call that somebody waits for. */
+/** The vendor advises against larger budgets for a call that somebody waits for. */
 const BUDGET_OF_WORDS_MAX = 32_000;
-/** Of the ceiling: the answer needs the rest. */
+/** Shares of the ceiling: the answer needs the rest. */
 const SHARES: Record<string, number> = {
   minimal: 0.1,
   low: 0.2,
@@ -19,25 +20,25 @@ const USUAL_SHARE = 0.5;
 const LARGEST_SHARE = 0.95;
 
 export interface Thoughts {
-  /** The model thinks, or may: what goes with thinking goes for this call. */
+  /** The model thinks, or may: the rules of thinking apply to this call. */
   on: boolean;
-  /** Depends on the ceiling only where thinking has a budget. */
+  /** Depends on the ceiling only if thinking has a budget. */
   field(ceiling: number): Record<string, unknown> | null;
   /** For `output_config`; null = none. */
   effort: string | null;
-  /** Thoughts of earlier turns go along. */
+  /** True if thoughts of earlier turns are sent along. */
   recalls: boolean;
 }
 
-/** Whether they are asked for at all: a ceiling may leave no room for a budget. */
+/** True if thinking is requested at all: a ceiling may leave no room for a budget. */
 export const isOn = (thoughts: Thoughts, ceiling: number): boolean =>
   thoughts.on && (thoughts.effort !== null || thoughts.field(ceiling) !== null);
 
 const NONE: Thoughts = { on: false, field: () => null, effort: null, recalls: false };
 
 /**
- * `mode`: of the release, null where it publishes none. `possible`: false where the conversation or a demanded tool
- * forbids it. `drops`: thoughts that belong to another conversation shall be dropped instead of refused.
+ * `mode` is the release's, null if it publishes none. `possible` is false if the conversation or a required tool
+ * forbids thinking. `drops`: thoughts that belong to another conversation are to be dropped rather than rejected.
  */
 export function thoughtsFor(
   mode: string | null,
@@ -78,7 +79,7 @@ function quiet({ thinkingOff }: Contract, drops: boolean): Thoughts {
   }
 }
 
-/** A mode that is a number is its budget. */
+/** A mode that is a number is the budget. */
 function budgeted(mode: string, ceiling: number): Record<string, unknown> | null {
   const wanted = /^\d{1,9}$/.test(mode)
     ? Number(mode)
@@ -86,7 +87,7 @@ function budgeted(mode: string, ceiling: number): Record<string, unknown> | null
   return budgetWithin(wanted, ceiling);
 }
 
-/** So much of a budget as the ceiling leaves; too small a one leaves no room to think. */
+/** Returns as much of a budget as the ceiling allows; null if that is too little to think. */
 export function budgetWithin(wanted: number, ceiling: number): Record<string, unknown> | null {
   const most = Math.floor(ceiling * LARGEST_SHARE);
   const budget = Math.min(Math.max(wanted, BUDGET_MIN), most);

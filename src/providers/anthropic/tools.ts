@@ -1,4 +1,4 @@
-// Tools, the choice among them, and answers by a schema, in the vendor's words.
+// Tools, the tool choice, and structured outputs, in the vendor's form.
 import type { ChatRequest, ToolDefinition } from "../../domain/chat-request.ts";
 import { isExactNumber } from "../../domain/exact-json.ts";
 import { echo, isJsonObject, refuse } from "../../domain/read-value.ts";
@@ -6,15 +6,16 @@ import type { Contract } from "./contracts.ts";
 
 type Asked = Pick<ChatRequest, "tools" | "toolChoice" | "forwarded">;
 
-/** A call of a tool is demanded. */
+/** True if a tool call is required. */
 export const isForced = ({ toolChoice }: Asked): boolean =>
   typeof toolChoice === "string"
     ? toolChoice === "required"
     : toolChoice?.type === "function" || toolChoice?.allowed_tools.mode === "required";
 
 /**
- * `tools` and `tool_choice`; nothing where there are none and none were called before. A conversation with calls in it needs
- * their tools described, whether they may be called again or not. Throws `Refusal` where the model cannot be told.
+ * Returns `tools` and `tool_choice`; nothing if there are none and none were called before. A conversation with calls
+ * needs descriptions of their tools, even if they may not be called again. Throws `Refusal` if the model does not
+ * support the choice.
  */
 export function claudeTools(
   request: Asked,
@@ -60,7 +61,7 @@ function choiceOf(request: Asked): Record<string, unknown> | null {
   return toolChoice === null && forwarded.parallel_tool_calls !== false ? null : { type: "auto", ...single };
 }
 
-/** `strict` where the release answers by schemas at all. */
+/** `strict` only if the release supports schemas at all. */
 function described(
   { function: tool, cache_control: mark }: ToolDefinition,
   strict: boolean,
@@ -75,7 +76,7 @@ function described(
   };
 }
 
-/** For `output_config`; null = text. Throws `Refusal` for what the vendor has no word for. */
+/** For `output_config`; null = text. Throws `Refusal` for a format that the vendor does not support. */
 export function formatOf(format: ChatRequest["responseFormat"], model: string): object | null {
   if (format === null || format.type === "text") return null;
   const schema = format.type === "json_schema" ? format.json_schema.schema : undefined;
@@ -84,12 +85,12 @@ export function formatOf(format: ChatRequest["responseFormat"], model: string): 
       "unsupported_value",
       null,
       "response_format",
-      `can only be {"type": "text"} or a {"type": "json_schema"} with its \`schema\` by model ${echo(model)}.`,
+      `can only be {"type": "text"} or a {"type": "json_schema"} with its \`schema\` with model ${echo(model)}.`,
     );
   return { type: "json_schema", schema: closed(schema) };
 }
 
-/** The vendor wants every object closed; what a schema says itself stands. */
+/** The vendor requires every object to be closed; a schema that says so itself is kept. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isJsonObject(schema) || isExactNumber(schema)) return schema;

@@ -1,23 +1,26 @@
-// Usage as the vendor tells it → the figures that are metered (wire.md §8.2). What it read from caches and wrote to them
-// stands outside of `input_tokens`; the end of a stream corrects its beginning field by field.
+// Converts usage as the vendor reports it to the metered figures (wire.md §8.2). Tokens read from and written to
+// caches are not part of `input_tokens`; the end of a stream corrects its beginning field by field.
 import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import { serviceTierOf } from "../../domain/token-classes.ts";
 import type { ProviderUsage } from "../provider.ts";
 
-/** Figures that are read; whatever else an upstream tells, under ever new names perhaps, is not kept. */
+/** The figures that are read; anything else an upstream reports, perhaps under ever new names, is not kept. */
 const FIGURES = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-/** Members with one figure in them that is read. */
+/** Members of which one figure is read. */
 const WITHIN: readonly [member: string, figure: string][] = [
   ["cache_creation", "ephemeral_1h_input_tokens"],
   ["server_tool_use", "web_search_requests"],
   ["output_tokens_details", "thinking_tokens"],
 ];
 
-/** Of one answer: told again and again, each time what is known by then. */
+/** The usage of one answer, reported repeatedly, each time as far as it is known. */
 export class ClaudeUsage {
   private readonly told: Record<string, unknown> = {};
 
-  /** What was told so far, with what this adds or replaces. Null when there is no usable figure: the gateway counts by itself. */
+  /**
+   * Returns what was reported so far, with what this adds or replaces; null if it has no usable figure: the gateway
+   * then counts itself.
+   */
   tell(usage: unknown): ProviderUsage | null {
     if (!isJsonObject(usage)) return null;
     const { told } = this;

@@ -1,4 +1,4 @@
-// Claude on Google Cloud: project, location and model in the path, a service account's token as proof.
+// Claude on Google Cloud: project, location and model in the path, authenticated by a service account's token.
 import { z } from "zod";
 import { credentials } from "../credentials/credentials.ts";
 import { GoogleServiceAccount } from "../credentials/google-service-account.ts";
@@ -15,12 +15,12 @@ export const vertexCredentials = credentials({
     service_account: serviceAccount.optional(),
     project: z
       .string()
-      .regex(/^[a-z][a-z0-9:.-]{2,62}$/, "must be a project's id, e.g. my-project-123")
+      .regex(/^[a-z][a-z0-9:.-]{2,62}$/, "must be a project id, e.g. my-project-123")
       .optional()
       .describe("The Google Cloud project that is called; the service account's own where this is left out."),
     location: z
       .string()
-      .regex(/^[a-z]+(-[a-z]+\d{1,2})?$/, "must be a location of Google Cloud, e.g. global or europe-west1")
+      .regex(/^[a-z]+(-[a-z]+\d{1,2})?$/, "must be a Google Cloud location, e.g. global or europe-west1")
       .optional()
       .describe("The location of Google Cloud; global where this is left out."),
   },
@@ -31,7 +31,7 @@ export const vertexCredentials = credentials({
     atHome && service_account === undefined
       ? {
           setting: "service_account",
-          message: "is needed: the JSON key of an account with the role Vertex AI User",
+          message: "is required: the JSON key of an account with the role Vertex AI User",
         }
       : null,
   authorize({ service_account }) {
@@ -39,7 +39,7 @@ export const vertexCredentials = credentials({
   },
 });
 
-/** Below `/v1`. */
+/** Returns the path below `/v1`. */
 export function vertexPath(
   { project, location = "global", service_account: account }: VertexPlace,
   { model, stream }: { model: string; stream: boolean },

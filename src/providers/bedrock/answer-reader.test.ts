@@ -5,7 +5,7 @@ import type { Part } from "../provider.ts";
 import { ConverseReader } from "./answer-reader.ts";
 import { exceptionOf, readRefusal } from "./errors.ts";
 
-/** What a reader makes of events, closed at their end. */
+/** Returns the parts that a reader makes of events and their end. */
 function partsOf(events: [type: string, payload: object][], signer = "claude"): Part[] {
   const reader = new ConverseReader(signer);
   const parts: Part[] = [];

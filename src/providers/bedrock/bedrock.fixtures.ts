@@ -1,4 +1,4 @@
-// A provider of this shape at an address, and what its bodies are made of.
+// A provider of this shape at an address, and the pieces of its bodies.
 import type { ChatRequest, Message, ToolCall } from "../../domain/chat-request.ts";
 import { providerOver } from "../http/http.fixtures.ts";
 import { callDraft, chatRequest } from "../openai/openai.fixtures.ts";
@@ -75,5 +75,5 @@ const tools: ChatRequest["tools"] = [
   { type: "function", function: { name: "clock" } },
 ];
 
-/** For the tests of what goes upstream. */
+/** For the tests of what is sent upstream. */
 export const said = { prepared, bodyOf, user, called, call, result, signed, thought, use, answer, tools };

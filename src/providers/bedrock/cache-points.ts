@@ -1,5 +1,5 @@
-// A caller's cache marks in the words of Converse: a block of its own behind what is marked. Which models keep what is read off
-// their names: one that keeps nothing refuses the word.
+// A caller's cache marks in Converse's form: a block of its own after what is marked. A model's name tells whether
+// it caches: one that does not rejects the block.
 import type { CacheMark } from "../../domain/chat-request.ts";
 import type { Release } from "../../domain/release.ts";
 import { type Markable, settleMarks } from "../anthropic/cache-marks.ts";
@@ -10,19 +10,22 @@ export interface CachePoint {
   cachePoint: { type: "default"; ttl?: CacheMark["ttl"] };
 }
 
-/** What a model keeps. */
+/** What a model caches. */
 interface Keeps {
-  /** Tools and their results too; else instructions and what is said. */
+  /** True if it also caches tools and their results; otherwise only instructions and the conversation. */
   tools: boolean;
-  /** For an hour, where that is asked for. */
+  /** True if it can cache for an hour on request. */
   hour: boolean;
 }
 
-/** Claude before there was a cache. */
+/** Claude models from before there was a cache. */
 const UNCACHED = /claude-(?:instant|v?2|3-(?:opus|sonnet|haiku)|3-5-sonnet-20240620)/i;
 const HOUR_SINCE = 4.5;
 
-/** Null: nothing. Of an inference profile whose name is nobody's, the provider's settings tell the family. */
+/**
+ * Returns null if the model caches nothing. For an inference profile, whose name is free, the provider's settings
+ * tell the family.
+ */
 export function keptBy(upstreamModel: string, family: Family): Keeps | null {
   if (/amazon\.nova/i.test(upstreamModel) || family === "nova") return { tools: false, hour: false };
   if (family !== "claude" || UNCACHED.test(upstreamModel)) return null;
@@ -31,11 +34,11 @@ export function keptBy(upstreamModel: string, family: Family): Keeps | null {
 
 interface Marked {
   tools: readonly Markable[];
-  /** Instructions and conversation, as the vendor reads them behind the tools. */
+  /** Instructions and conversation, in the order in which the vendor reads them after the tools. */
   said: readonly Markable[];
 }
 
-/** Takes away, in place, the marks that the model or the release has no place for; true where there were such. */
+/** Removes, in place, the marks that the model or the release does not support; returns true if there were any. */
 export function settlePoints(
   { tools, said }: Marked,
   release: Pick<Release, "price">,
@@ -49,7 +52,7 @@ export function settlePoints(
   return unkept.length > 0 || (places.length > 0 && release.price.cacheWrite === undefined);
 }
 
-/** Each mark as the block that follows what was marked. */
+/** Adds each mark as a block after the one that was marked. */
 export const withPoints = <Block extends object>(
   blocks: readonly (Block & Markable)[],
 ): (Block | CachePoint)[] =>
@@ -62,5 +65,5 @@ export const withPoints = <Block extends object>(
     ];
   });
 
-/** What `x-gw-ignored-parameters` calls a mark. */
+/** The name of a mark in `x-gw-ignored-parameters`. */
 export const MARK = "cache_control";

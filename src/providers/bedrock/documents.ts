@@ -1,4 +1,5 @@
-// Files as Converse takes them: each with a name of its own in letters that the API allows, none above its size (wire.md §8.2).
+// Files in Converse's form: each with a unique name in the characters that the API allows, and within its size limit
+// (wire.md §8.2).
 import type { InlineFile } from "../../domain/chat-request.ts";
 import { pdfBytes } from "../../domain/inline-pdf.ts";
 import { refuse } from "../../domain/read-value.ts";
@@ -12,11 +13,11 @@ export interface DocumentBlock {
 const DOCUMENTS_MAX = 5;
 const BYTES_MAX = 4_500_000;
 const NAME_LENGTH_MAX = 200;
-/** As much of a name as leaves room for a number behind it. */
+/** The part of a name that leaves room for a number after it. */
 const STEM_LENGTH = NAME_LENGTH_MAX - 10;
 const NAMELESS = "document";
 
-/** Throws `Refusal` for one that is too large for the API. */
+/** Throws `Refusal` for a file that is too large for the API. */
 export function documentOf(file: InlineFile): DocumentBlock {
   const bytes = pdfBytes(file);
   if ((bytes.length / 4) * 3 > BYTES_MAX)
@@ -29,13 +30,16 @@ export function documentOf(file: InlineFile): DocumentBlock {
   return { format: "pdf", name: plainName(file.filename), source: { bytes } };
 }
 
-/** Without its ending, for the format says it; what the API does not allow is a blank, and no two of them follow another. */
+/**
+ * Returns the name without its extension, which the format says. Characters that the API does not allow become single
+ * blanks.
+ */
 function plainName(filename: string): string {
   const words = filename.replace(/\.pdf$/i, "").replaceAll(/[^A-Za-z0-9\-()[\]]+/g, " ");
   return words.slice(0, STEM_LENGTH).trim() || NAMELESS;
 }
 
-/** The same under a name that is not taken yet. Throws `Refusal` where the API takes no more. */
+/** Returns the document under a name that is not taken yet. Throws `Refusal` if the API accepts no more documents. */
 export function namedApart(document: DocumentBlock, taken: Set<string>): DocumentBlock {
   if (taken.size >= DOCUMENTS_MAX)
     throw refuse(

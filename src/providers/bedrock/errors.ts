@@ -1,10 +1,10 @@
-// Refusals and exceptions of Bedrock as the one error that all shapes share (wire.md §8.3). Inside a stream an exception says by
-// its name what a status would have said.
+// Converts refusals and exceptions of Bedrock to the one error that all shapes share (wire.md §8.3). Inside a stream,
+// an exception's name stands for the status.
 import { isJsonObject } from "../../domain/read-value.ts";
 import type { UpstreamError } from "../codec.ts";
 import { readJson } from "../http/json.ts";
 
-/** As the vendor's own table of errors has them. */
+/** From the vendor's own table of errors. */
 const STATUSES: Record<string, number> = {
   accessdenied: 403,
   conflict: 400,
@@ -22,7 +22,7 @@ const STATUSES: Record<string, number> = {
   validation: 400,
 };
 
-/** Where a constraint of the vendor names a setting that the caller chose: by the caller's name for it. */
+/** The caller's names of settings that a vendor's constraint may name. */
 const FIELDS: readonly [RegExp, string][] = [
   [/^inferenceconfig\.temperature\b/i, "temperature"],
   [/^inferenceconfig\.topp\b/i, "top_p"],
@@ -35,10 +35,10 @@ const FIELDS: readonly [RegExp, string][] = [
   [/^outputconfig\b/i, "response_format"],
 ];
 
-/** What a refusing reply's body says; its status says the rest. */
+/** Reads the body of an error response; its status says the rest. */
 export const readRefusal = (text: string): UpstreamError => errorOf(readJson(text), "");
 
-/** An exception frame, or the end of a stream by `error`. */
+/** Reads an exception frame, or an `error` at the end of a stream. */
 export function exceptionOf(type: string, payload: string): UpstreamError {
   const body = readJson(payload);
   const error = errorOf(isJsonObject(body) ? body : { message: payload }, type);

@@ -13,14 +13,14 @@ const read = (...pieces: Uint8Array[]): BedrockEvent[] => {
 };
 const typesOf = (events: BedrockEvent[]): string[] => events.map(({ type }) => type);
 
-/** A copy with one byte turned over. */
+/** Returns a copy with one byte inverted. */
 function flipped(bytes: Buffer, at: number): Buffer {
   const copy = Buffer.from(bytes);
   copy.writeUInt8(copy.readUInt8(at) ^ 0xff, at);
   return copy;
 }
 
-/** A copy that says another length of itself or of its headers, with a checksum that agrees. */
+/** Returns a copy with a wrong length of itself or of its headers, and a checksum that matches. */
 function lying(bytes: Buffer, at: 0 | 4, length: number): Buffer {
   const copy = Buffer.from(bytes);
   copy.writeUInt32BE(length, at);
@@ -127,5 +127,5 @@ test("a large event in small pieces is read in time", () => {
   const events: BedrockEvent[] = [];
   for (let at = 0; at < large.length; at += 64) events.push(...framing.push(large.subarray(at, at + 64)));
   expect(events).toHaveLength(1);
-  expect(cpuMs() - startedAtMs).toBeLessThan(2000); // copied each time it would be a minute
+  expect(cpuMs() - startedAtMs).toBeLessThan(2000); // copying each time would take a minute
 });

@@ -1,5 +1,6 @@
-// `application/vnd.amazon.eventstream` from bytes: length-prefixed messages with named headers, each with two checksums.
-// Bounded: a message that is longer than any event is a broken upstream, not a growing buffer (money.md §12, fault 52).
+// Reads `application/vnd.amazon.eventstream` from bytes: length-prefixed messages with named headers and two
+// checksums each. Bounded: a message longer than any event is a broken upstream, not a growing buffer (money.md §12,
+// fault 52).
 import type { Framing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { EVENT_CHARACTERS_MAX } from "../http/sse.ts";
@@ -9,7 +10,7 @@ export interface BedrockEvent {
   kind: string;
   /** The event's or the exception's type. */
   type: string;
-  /** JSON text; of an `error` its message. */
+  /** JSON text; for `error`, its message. */
   payload: string;
 }
 
@@ -21,13 +22,13 @@ const HEADERS_MAX = 128 * 1024;
 
 type Named = Record<string, string>;
 
-/** Of one reply; after a `Failure` it gives nothing more. */
+/** The messages of one response; after a `Failure` it returns nothing more. */
 export class BedrockEvents implements Framing<BedrockEvent> {
-  /** Bytes of the message that has not ended: `length` of them, in room that grows by doubling. */
+  /** Bytes of the incomplete message: the first `length` bytes of a buffer that grows by doubling. */
   private kept = Buffer.alloc(0);
   private length = 0;
   private failure: Failure | null = null;
-  /** The headers of the last message: most messages have the same ones. */
+  /** The headers of the last message, cached since most messages have the same ones. */
   private last: { bytes: Buffer; named: Named } | null = null;
 
   push(bytes: Uint8Array): BedrockEvent[] {
@@ -43,7 +44,7 @@ export class BedrockEvents implements Framing<BedrockEvent> {
     return events;
   }
 
-  /** What is kept and what came, as one; nothing is copied where nothing was kept. */
+  /** Returns the kept bytes and the new ones as one buffer; copies nothing if nothing was kept. */
   private joined(bytes: Uint8Array): Buffer {
     if (this.length === 0) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const length = this.length + bytes.byteLength;
@@ -73,7 +74,7 @@ export class BedrockEvents implements Framing<BedrockEvent> {
 
   private keep(bytes: Buffer, start: number): void {
     const left = bytes.length - start;
-    if (start === 0 && this.length > 0) return; // stands there already
+    if (start === 0 && this.length > 0) return; // already in the buffer
     if (left > this.kept.length) this.kept = Buffer.allocUnsafe(left);
     bytes.copy(this.kept, 0, start);
     this.length = left;
@@ -101,7 +102,7 @@ export class BedrockEvents implements Framing<BedrockEvent> {
   }
 }
 
-/** The size of the message that begins here, within all bounds. */
+/** Returns the size of the message that begins here, if it is within all bounds. */
 function sizeOf(bytes: Buffer, start: number): number {
   const size = bytes.readUInt32BE(start);
   const headers = bytes.readUInt32BE(start + 4);
@@ -110,7 +111,7 @@ function sizeOf(bytes: Buffer, start: number): number {
   return size;
 }
 
-/** Before anybody waits for as many bytes as it says; of a whole message its own checksum covers this one. */
+/** Checks the prelude before anything waits for as many bytes as it says; a whole message's own checksum covers it too. */
 function requirePrelude(bytes: Buffer, start: number): void {
   const end = start + PRELUDE - CHECKSUM;
   if (Bun.hash.crc32(bytes.subarray(start, end)) !== bytes.readUInt32BE(end))
@@ -120,11 +121,11 @@ function requirePrelude(bytes: Buffer, start: number): void {
 const damaged = (what: string): Failure =>
   new Failure("broken", "unknown", `the upstream's event stream is damaged: ${what}`);
 
-/** Bytes of a header's value by its type; of the two types between them the value says its own length. */
+/** Bytes of a header's value by its type; values of the two types in the middle have their own length. */
 const VALUE_BYTES = [0, 0, 1, 2, 4, 8, null, null, 8, 16] as const;
 const TEXT = 7;
 
-/** Those that are text, by name. */
+/** Returns the headers with text values, by name. */
 function headersOf(bytes: Buffer): Named {
   const named: Named = Object.create(null) as Named;
   let at = 0;

@@ -1,5 +1,6 @@
-// How a family of models behind Converse is asked to think (wire.md §8.2): the API has no word of its own for it, so it goes in
-// `additionalModelRequestFields`, in the words of whoever made the model. Always inside the output ceiling.
+// How thinking is requested from each family of models behind Converse (wire.md §8.2). The API has no field of its
+// own for it, so it goes into `additionalModelRequestFields`, in the terms of the model's maker. Always within the
+// output ceiling.
 import { type Contract, contractOf } from "../anthropic/contracts.ts";
 import { thoughtsFor } from "../anthropic/thinking.ts";
 
@@ -12,36 +13,39 @@ const NAMED: readonly [RegExp, Family][] = [
   [/openai\.gpt-oss/i, "effort"],
 ];
 
-/** By the model's name, which an inference profile of one's own does not have: then the provider's settings tell it. */
+/**
+ * Returns the family by the model's name. A custom inference profile has no such name; the provider's settings tell
+ * its family.
+ */
 export const familyOf = (upstreamModel: string, told: Family | null): Family =>
   told ?? NAMED.find(([pattern]) => pattern.test(upstreamModel))?.[1] ?? "none";
 
-/** Whose reasoning a signature proves: all of Claude read each other's, of others each model its own. */
+/** The signer of reasoning: all Claude models accept each other's, any other model only its own. */
 export const signerOf = (upstreamModel: string, family: Family): string =>
   family === "claude" ? family : upstreamModel;
 
 export interface Reasoning {
-  /** The model thinks: what goes with thinking goes for this call. */
+  /** True if the model thinks in this call, so that the rules of thinking apply to it. */
   on: boolean;
-  /** Reasoning of earlier turns goes along. */
+  /** True if reasoning of earlier turns is sent along. */
   recalls: boolean;
   /** For `additionalModelRequestFields`; null = none. */
   fields(ceiling: number): Record<string, unknown> | null;
-  /** What a model of Claude takes beside; null = another family's. */
+  /** The contract of a Claude model; null = another family. */
   contract: Contract | null;
 }
 
 interface Asked {
   upstreamModel: string;
   family: Family;
-  /** Of the release; null where it publishes no modes. */
+  /** The release's mode; null if it publishes none. */
   mode: string | null;
-  /** The running round of tools began without its reasoning, or a tool is demanded. */
+  /** True if the current tool round began without its reasoning. `forced`: a tool is required. */
   lost: boolean;
   forced: boolean;
 }
 
-/** `mode` null: the caller said nothing of it; `fields` are for `additionalModelRequestFields`, null for none. */
+/** Returns how this call reasons. `mode` is null if the caller did not say. */
 export function reasoningFor({ upstreamModel, family, mode, lost, forced }: Asked): Reasoning {
   if (family === "claude") return ofClaude(contractOf(upstreamModel), { mode, lost, forced });
   const on = mode !== null && mode !== "none" && family !== "none";
@@ -70,7 +74,8 @@ function ofClaude(
 
 function wordsOf(family: Family, mode: string): Record<string, unknown> {
   if (family === "effort") return { reasoning_effort: mode === "minimal" ? "low" : mode };
-  // At `high` this family is said to take no maximum of tokens (unverified), and what has no ceiling could not be held for.
+  // At `high` this family is said to accept no maximum of tokens (unverified), and nothing could be held for a call
+  // without a ceiling.
   const maxReasoningEffort = mode === "minimal" || mode === "low" ? "low" : "medium";
   return { reasoningConfig: { type: "enabled", maxReasoningEffort } };
 }

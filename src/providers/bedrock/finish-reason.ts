@@ -8,5 +8,5 @@ export const converseFinish = finishReader({
   no_answer: "malformed_model_output malformed_tool_use",
 });
 
-/** A guardrail put its own words in the place of the model's, which may not have run at all. */
+/** True if a guardrail replaced the model's words with its own; the model may not have run at all. */
 export const isGuarded = (word: unknown): boolean => word === "guardrail_intervened";

@@ -1,24 +1,28 @@
-// Reasoning that must come back with the call that it led to (wire.md §8.4): signed blocks leave once, under
-// `extra_content.bedrock` of the call behind them, and return there from whoever holds the conversation. What returns is rebuilt
-// from the few fields that such a block has, and goes to models of its own kind only: a caller can hand in no other block.
+// Reasoning that must come back with the call that it led to (wire.md §8.4). Signed blocks are handed over once,
+// under `extra_content.bedrock` of the call that follows them, and the client sends them back there. A returned block is
+// rebuilt from its few fields, and is sent to models of its own kind only, so a caller cannot pass in any other
+// block.
 import { isJsonObject } from "../../domain/read-value.ts";
 import { extraOf } from "../extra-content.ts";
 import { type Placed, printPlaced, readPlaced } from "../thoughts-in-text.ts";
 
-/** The same for every provider of this kind: what one signed, the others read. */
+/** The same for every provider of this kind: what one signed, the others accept. */
 export const FAMILY = "bedrock";
 
 export type ReasoningBlock = { text: string; signature: string } | { redacted: string };
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** What goes out with a call; null where there is nothing to keep. `by`: whose reasoning it is. */
+/** Returns what is handed over with a call; null if there is nothing to keep. `by` is the signer of the reasoning. */
 export const keptReasoning = (
   placed: readonly Placed<ReasoningBlock>[],
   by: string,
 ): Record<string, unknown> | null => (placed.length === 0 ? null : { by, reasoning: printPlaced(placed) });
 
-/** What a call brought back. Null: nothing of `by`, or not all of it as it left: then none of it counts. */
+/**
+ * Returns the reasoning that a call brought back. Null: none by `by`, or not all of it as it was handed over; then
+ * none counts.
+ */
 export function returnedReasoning(
   extra: Record<string, unknown> | undefined,
   by: string,
@@ -27,7 +31,7 @@ export function returnedReasoning(
   return isJsonObject(own) && own["by"] === by ? readPlaced(own["reasoning"], reasoningBlockOf) : null;
 }
 
-/** A block with a proof in it; null for reasoning that nobody signed. */
+/** Returns a block with a proof in it; null for unsigned reasoning. */
 export function reasoningBlockOf({
   text,
   signature,

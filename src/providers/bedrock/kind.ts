@@ -9,8 +9,8 @@ const aws = awsCredentials("bedrock");
 const HOME = /^bedrock-runtime[\w.-]*\.amazonaws\.com$/;
 
 const guardrail = z.strictObject({
-  id: z.string().regex(/^[\w:/.-]{1,2048}$/, "must be a guardrail's id or ARN"),
-  version: z.string().regex(/^([1-9]\d{0,7}|DRAFT)$/, "must be a number, as text, or DRAFT"),
+  id: z.string().regex(/^[\w:/.-]{1,2048}$/, "must be a guardrail id or ARN"),
+  version: z.string().regex(/^([1-9]\d{0,7}|DRAFT)$/, "must be a number in quotes, or DRAFT"),
 });
 
 interface Own {

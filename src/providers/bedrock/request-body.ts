@@ -1,5 +1,5 @@
-// The body that goes upstream as Converse (wire.md §8.1, §8.2): built from validated fields only. Printed once: what was measured
-// for the quote is what is sent; the ceiling, and what is asked of the model's reasoning inside it, follow at the end.
+// Builds the body for Converse (wire.md §8.1, §8.2) from validated fields only. It is printed once, and what was
+// measured for the quote is what is sent; the ceiling, and the reasoning fields that depend on it, follow at the end.
 import type { ChatRequest, ToolDefinition } from "../../domain/chat-request.ts";
 import { echo, refuse } from "../../domain/read-value.ts";
 import type { OptionalField } from "../../domain/request-fields.ts";
@@ -13,14 +13,14 @@ import { type Family, familyOf, type Reasoning, reasoningFor, signerOf } from ".
 import type { Turn } from "../turns.ts";
 import { type ConverseBlock, converseMessages } from "./messages.ts";
 
-/** Optional fields of a caller that this shape has a word for. */
+/** The optional request fields that this shape supports. */
 export const CONVERSE_FIELDS: readonly OptionalField[] = ["top_p", "stream_options", "response_format"];
 
-/** The models' makers have words of their own about tools and schemas, in tools of 16 tokens: they count as the prompt's. */
+/** An allowance, in tools of 16 tokens, for what models' makers add about tools and schemas, counted as the prompt's. */
 const TOOLS_OF_THE_VENDOR = 64;
 
 export interface ConverseDialect {
-  /** Of its models, where their names do not say it. */
+  /** The family of its models, if their names do not say it. */
   family: Family | null;
   guardrail: { id: string; version: string } | null;
 }
@@ -33,7 +33,10 @@ type Fields = Record<string, unknown> & {
 };
 type ToolSpec = { toolSpec: object } & Markable;
 
-/** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what cannot be said. */
+/**
+ * Builds one upstream call without its ceiling, which the quote decides. Throws `Refusal` for what the shape cannot
+ * express.
+ */
 export function converseBody(draft: CallDraft, dialect: ConverseDialect): OutgoingBody {
   const { request, release, reasoningEffort: mode } = draft;
   const { upstreamModel } = release;
@@ -89,7 +92,7 @@ export function converseBody(draft: CallDraft, dialect: ConverseDialect): Outgoi
   };
 }
 
-/** Those that may be called: the API has no word for tools that are shown and must not be called. */
+/** Returns the tools that may be called: the API cannot show tools that must not be called. */
 function toolsOf({ tools, toolChoice }: ChatRequest): ToolDefinition[] {
   if (toolChoice === "none") return [];
   if (typeof toolChoice !== "object" || toolChoice === null || toolChoice.type !== "allowed_tools")
@@ -119,7 +122,7 @@ function toolConfig(
   };
 }
 
-/** `strict` where the release answers by schemas at all. */
+/** `strict` only if the release supports schemas at all. */
 function specOf(definition: ToolDefinition, strict: boolean): ToolSpec {
   const { function: tool } = definition;
   const { name, description, parameters = {} } = tool;
@@ -132,7 +135,7 @@ function specOf(definition: ToolDefinition, strict: boolean): ToolSpec {
   return { toolSpec, ...markOf(definition) };
 }
 
-/** The schema goes as text. */
+/** The schema is sent as text. */
 function outputConfig({ request: { responseFormat: format }, release }: CallDraft): object {
   const read = formatOf(format, release.model) as { schema: unknown } | null;
   if (read === null || format?.type !== "json_schema") return {};
@@ -150,7 +153,7 @@ interface Spoken {
   ignored: string[];
 }
 
-/** What is left of temperature and `top_p` beside reasoning, beside one another and by this model. */
+/** Returns the part of temperature and `top_p` that this model accepts with its reasoning and with each other. */
 function samplingOf({ request, temperature }: CallDraft, { on, contract }: Reasoning): Spoken {
   const { top_p } = request.forwarded;
   const none = contract !== null && (on || contract.sampling === "none");
@@ -177,7 +180,7 @@ const unknownFields = ({ forwarded, identifiers }: ChatRequest): string[] =>
     (name) => !CONVERSE_FIELDS.some((field) => field === name),
   );
 
-/** What is printed last, with the brace that closes the body. */
+/** Returns what is printed last, including the brace that closes the body. */
 function endOf(spoken: object, additional: object | null, maxTokens: number): string {
   const more = additional === null ? "" : `,"additionalModelRequestFields":${JSON.stringify(additional)}`;
   return `,"inferenceConfig":${JSON.stringify({ maxTokens, ...spoken })}${more}}`;
@@ -189,7 +192,7 @@ const withoutReasoning = (turns: readonly Turn<ConverseBlock>[]): Turn<ConverseB
     content: content.filter((block) => !("reasoningContent" in block)),
   }));
 
-/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
+/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else about them does. */
 const withoutInline = (fields: Fields): Fields => ({
   ...fields,
   messages: fields.messages.map(({ role, content }) => ({ role, content: content.map(withoutData) })),
@@ -201,7 +204,7 @@ function withoutData(block: Printed): Printed {
   return "document" in block ? { document: { ...block.document, source } } : block;
 }
 
-/** Texts as they are; whatever has a structure as its JSON text without escapes. No model reads the marks of a cache. */
+/** Texts as they are; anything with a structure as its JSON text without escapes. Models do not read cache marks. */
 function textOf({ system = [], messages, toolConfig: config, ...fields }: Fields): string {
   const texts: string[] = [];
   for (const block of [...system, ...messages.flatMap(({ content }) => content)])

@@ -1,9 +1,10 @@
-// Usage as Converse reports it → the figures that are metered (wire.md §8.2): input without what a cache gave or took.
+// Converts usage as Converse reports it to the metered figures (wire.md §8.2): its input excludes what a cache gave
+// or took.
 import { isJsonObject } from "../../domain/read-value.ts";
 import { NO_CLASSES, serviceTierOf } from "../../domain/token-classes.ts";
 import type { ProviderUsage } from "../provider.ts";
 
-/** Null when there is no usable figure in it. `tier`: as the reply names it. */
+/** Returns null if it has no usable figure. `tier` is the response's service tier. */
 export function converseUsage(value: unknown, tier: unknown): ProviderUsage | null {
   if (!isJsonObject(value)) return null;
   const input = count(value["inputTokens"]);
@@ -27,7 +28,7 @@ export function converseUsage(value: unknown, tier: unknown): ProviderUsage | nu
   };
 }
 
-/** Of what was written: what lives for an hour; null where no lifetimes are told. */
+/** Returns the part of the written tokens that lives for an hour; null if no lifetimes are reported. */
 function hourly(details: unknown, written: number): number | null {
   if (!Array.isArray(details)) return null;
   const told = details.filter(isJsonObject).filter(({ ttl }) => ttl === "1h");

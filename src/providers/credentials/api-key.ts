@@ -1,12 +1,12 @@
-// One key in one header: most vendors.
+// One key in one header, as most vendors use.
 import { credentials, type Credentials } from "./credentials.ts";
 import { secretText } from "../setting.ts";
 import { foreignOwner } from "./key-form.ts";
 
-/** Where a key goes: `authorization` as bearer, or a header of its own. */
+/** The header of the key: `authorization` as bearer token, or one of its own. */
 export type KeyHeader = "authorization" | "api-key" | "x-api-key";
 
-/** `needed`: the vendor's own address answers nobody without one. */
+/** `needed`: the vendor's own address answers no calls without a key. */
 export const apiKeyCredentials = ({ header, needed }: { header: KeyHeader; needed: boolean }): Credentials =>
   credentials({
     settings: { api_key: secretText },
@@ -17,13 +17,13 @@ export const apiKeyCredentials = ({ header, needed }: { header: KeyHeader; neede
       if (!atHome) return null;
       if (api_key === undefined)
         return needed
-          ? { setting: "api_key", message: `is needed: the key of the account at ${title}` }
+          ? { setting: "api_key", message: `is required: an API key of your account at ${title}` }
           : null;
       const owner = foreignOwner(api_key, title);
       if (owner === null) return null;
       return {
         setting: "api_key",
-        message: `looks like a key of ${owner}, which ${title} does not take: give this vendor's key, or name the other's kind`,
+        message: `looks like a key of ${owner}, which ${title} does not accept; use a key of ${title}, or the other vendor's kind`,
       };
     },
     authorize: ({ api_key }) => {
@@ -32,6 +32,6 @@ export const apiKeyCredentials = ({ header, needed }: { header: KeyHeader; neede
     },
   });
 
-/** As a bearer token in `authorization`, as it stands in any other header. */
+/** Returns the header: a bearer token in `authorization`, the plain key in any other. */
 export const keyHeader = (header: KeyHeader, key: string): Record<string, string> =>
   header === "authorization" ? { authorization: `Bearer ${key}` } : { [header]: key };

@@ -1,22 +1,22 @@
-// One request to whoever lends us a proof: bounded in time and bytes, to the configured host alone, no redirect, no proxy. What
-// it refuses with is kept without what was sent there.
+// One request to a server that issues credentials: bounded in time and bytes, sent only to the configured host,
+// without redirects or proxy. The words of its refusal are kept without what was sent to it.
 import { inflated } from "../../lib/inflated.ts";
 import { Failure, type FailureCause, noConnection } from "../failure.ts";
 import { readBounded } from "../http/call.ts";
 import { fitToShow } from "../http/words.ts";
 
 const TOKEN_ANSWER_BYTES_MAX = 64 * 1024;
-/** A renewal in all, its answers included. */
+/** The timeout of a whole renewal, responses included. */
 export const RENEWAL_MS = 10_000;
 
-/** Who is asked, for people, and until when all of it has to be answered. */
+/** The server, by its name for people, and the deadline of the whole exchange. */
 export interface Lender {
   who: string;
   signal: AbortSignal;
   ms: number;
 }
 
-/** `ms`: for the whole exchange, from now on; `who` is named in what it refuses with. */
+/** `ms` is the timeout of the whole exchange, from now on; failures name `who`. */
 export const lender = (who: string, ms: number): Lender => ({ who, signal: AbortSignal.timeout(ms), ms });
 
 interface Asked {
@@ -25,7 +25,7 @@ interface Asked {
   body?: string;
 }
 
-/** Its answer, whatever the status. Throws `Failure` where there is none. */
+/** Returns its response, whatever the status. Throws `Failure` if there is none. */
 export async function askLender(
   from: Lender,
   url: string,
@@ -56,7 +56,7 @@ export async function askLender(
   }
 }
 
-/** It lends nothing; the attempt's record says so in these words. */
+/** Returns the failure of a server that issued nothing; its words go into the attempt's record. */
 export function unavailable(
   { who }: Pick<Lender, "who">,
   what: string,
@@ -68,12 +68,12 @@ export function unavailable(
 
 interface Refusal {
   status: number;
-  /** Its word for the error, and what it says of it. */
+  /** Its error code, and its description. */
   code: unknown;
   said: unknown;
 }
 
-/** What it refused with: 400 and 401 are about our account there. */
+/** The failure for a refusal: 400 and 401 are about our account there. */
 export function refusedBy({ who }: Lender, refusal: Refusal, secrets: readonly string[]): Failure {
   const { status, code, said } = refusal;
   const word = typeof code === "string" ? (/^[\w.-]{1,64}/.exec(code)?.[0] ?? "no code") : "no code";

@@ -1,4 +1,4 @@
-// Credentials of a role, from loopback doubles of the three places where AWS hands them out.
+// Credentials of a role, from loopback doubles of the three places where AWS issues them.
 import { afterAll, afterEach, expect, mock, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -70,7 +70,7 @@ function startDouble(answer: (asked: Asked, nth: number) => Response | Promise<R
   };
 }
 
-/** A machine of EC2 that answers a session's questions only. */
+/** An EC2 machine that answers only requests with a session token. */
 const machine = (told: () => Response, role = (): Response => new Response("gateway-role\n")) =>
   startDouble(({ method, path, headers }) => {
     if (method === "PUT" && path === "/latest/api/token")
@@ -168,7 +168,7 @@ test("calls that arrive together share one renewal; the next ones sign at once; 
   expect(new Set(await tokens(50))).toEqual(new Set(["session-token-1"]));
   expect(authorize(CALL, signal)).not.toBeInstanceOf(Promise);
   expect(double.asked).toHaveLength(1);
-  passes(57 * MINUTE_MS); // of the last five
+  passes(57 * MINUTE_MS); // within the last five minutes
   expect(new Set(await tokens(10))).toEqual(new Set(["session-token-1"]));
   gate.resolve();
   await reads(() => tokens(1), ["session-token-2"]);
@@ -266,7 +266,7 @@ test("a token file that is gone, empty or none is named, and nothing is asked", 
   };
   expect(await told()).toEqual([
     `the token file ${TOKEN_FILE} cannot be read (ENOENT)`,
-    "the token file cannot be read (ENOENT)", // which members may read
+    "the token file cannot be read (ENOENT)", // members may read this one
   ]);
   for (const text of ["", "a\nb", "x".repeat(40_000)]) {
     writeFileSync(TOKEN_FILE, text);

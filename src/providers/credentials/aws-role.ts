@@ -1,5 +1,5 @@
-// The role that a container or a machine has in AWS, in place of a key: temporary credentials, asked for where AWS hands them
-// out, kept and renewed before they end. Which of the three places it is stands in the configuration: nothing is guessed.
+// The AWS role of a container or a machine, in place of a key: temporary credentials, requested where AWS issues
+// them, kept, and renewed before they expire. The configuration names one of the three places; nothing is guessed.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isJsonObject } from "../../domain/read-value.ts";
@@ -12,7 +12,7 @@ import type { AwsKey } from "./aws-sigv4.ts";
 import { isTokenUri } from "./oauth.ts";
 import type { Lent } from "./renewed.ts";
 
-/** Where AWS answers in the clear, on the machine's own link: for containers, and about the machine itself. */
+/** Where AWS answers without TLS, on the machine's own link: for containers, and for the machine itself. */
 const OF_CONTAINERS = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
 const OF_MACHINES = ["169.254.169.254", "[fd00:ec2::254]"];
 
@@ -23,7 +23,7 @@ const address = (trusted: readonly string[], example: string) =>
 const container = z
   .strictObject({
     from: z.literal("container").describe("ECS, and pods of EKS with Pod Identity."),
-    uri: address(OF_CONTAINERS, "AWS' own in the clear, like http://169.254.170.2/…").describe(
+    uri: address(OF_CONTAINERS, "AWS's own http:// address, like http://169.254.170.2/…").describe(
       "${AWS_CONTAINER_CREDENTIALS_FULL_URI}, or http://169.254.170.2${AWS_CONTAINER_CREDENTIALS_RELATIVE_URI}.",
     ),
     token: secretText,
@@ -74,7 +74,7 @@ export const awsRole = z
 
 export type AwsRole = z.output<typeof awsRole>;
 
-/** Temporary credentials of the role, as of now. Throws `Failure`. */
+/** Requests temporary credentials of the role. Throws `Failure`. */
 export function assumeRole(role: AwsRole, region: string, withinMs = RENEWAL_MS): Promise<Lent<AwsKey>> {
   switch (role.from) {
     case "container":
@@ -119,7 +119,7 @@ async function fromSts(
       WebIdentityToken: token,
     }).toString(),
   });
-  // Its answers are XML, of which these plain leaves are all that is read.
+  // Responses are XML, of which only these plain leaves are read.
   const told = Object.fromEntries(
     TAGS.map((tag) => [tag, new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(text)?.[1]]),
   );
@@ -127,7 +127,7 @@ async function fromSts(
   throw refusedBy(from, { status, code: told["Code"], said: told["Message"] }, [token, role_arn]);
 }
 
-/** Of IMDSv2: nothing is told without a token of a session, which only this machine can get. */
+/** Requests them from IMDSv2, which requires a session token that only this machine can get. */
 async function fromMachine({ url }: z.output<typeof instance>, from: Lender): Promise<Lent<AwsKey>> {
   const at = url.replace(/\/+$/, "");
   const opened = await askLender(from, `${at}/latest/api/token`, {
@@ -162,7 +162,7 @@ const PRINTABLE = /^[\x21-\x7e]{1,8192}$/;
 
 function keyIn(told: unknown, from: Lender): Lent<AwsKey> {
   const { AccessKeyId, SecretAccessKey, Token, Expiration } = isJsonObject(told) ? told : {};
-  // They become headers and a signature: printable, and no longer than what they are.
+  // They become headers and a signature, so they must be printable and of bounded length.
   const [accessKeyId, secretAccessKey, sessionToken] = [AccessKeyId, SecretAccessKey, Token];
   if (typeof accessKeyId !== "string" || !/^[A-Z0-9]{16,128}$/.test(accessKeyId)) throw incomplete(from);
   if (typeof secretAccessKey !== "string" || !PRINTABLE.test(secretAccessKey)) throw incomplete(from);
@@ -180,7 +180,7 @@ const objectIn = (text: string): Record<string, unknown> => {
   return isJsonObject(value) ? value : {};
 };
 
-/** It is written anew while we run. Throws `Failure`, which names the file to operators alone. */
+/** Reads the token file, which is rewritten while we run. Throws `Failure`, which names the file only to operators. */
 function tokenIn(path: string): string {
   const failed = (what: string, reason: FailureCause = "account"): Failure =>
     new Failure(reason, "no", `the token file ${path} ${what}`, { words: `the token file ${what}` });

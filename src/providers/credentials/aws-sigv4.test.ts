@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { awsSigner } from "./aws-sigv4.ts";
 
-/** The key, scope and moment of AWS' own test suite for Signature Version 4. */
+/** The key, scope and time of AWS' own test suite for Signature Version 4. */
 const KEY = {
   accessKeyId: "AKIDEXAMPLE",
   secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
@@ -71,7 +71,7 @@ test("a path is signed as it would be encoded once more than it is sent: a model
   const url = "https://bedrock-runtime.us-east-1.amazonaws.com/model/arn%3Aaws%3Abedrock/converse";
   const headers = { "content-type": "application/json" };
   const sign = awsSigner(KEY, { region: "us-east-1", service: "bedrock" });
-  // Reckoned by another program, with /model/arn%253Aaws%253Abedrock/converse as its path.
+  // Computed by another program, with /model/arn%253Aaws%253Abedrock/converse as its path.
   expect(signatureOf(sign({ url, method: "POST", headers, body: "{}" }, AT_MS))).toBe(
     "c70c9e6c78329aebb90bc1f326423d292566db46bd4ec5a7a576471469530efb",
   );

@@ -1,4 +1,5 @@
-// AWS Signature Version 4 of one request, in headers: over its method, path, query, host, content type and exact body.
+// Signs one request with AWS Signature Version 4, in headers: over its method, path, query, host, content type and
+// exact body.
 import { createHash, createHmac } from "node:crypto";
 import { printTime } from "../../domain/print.ts";
 import type { Outgoing } from "../codec.ts";
@@ -6,27 +7,27 @@ import type { Outgoing } from "../codec.ts";
 export interface AwsKey {
   accessKeyId: string;
   secretAccessKey: string;
-  /** Of temporary credentials; null = none. */
+  /** Set for temporary credentials; null = none. */
   sessionToken: string | null;
 }
 
-/** Where a signature counts. */
+/** The scope in which a signature is valid. */
 export interface AwsScope {
   region: string;
-  /** As the signature names it: `bedrock` for both hosts of Bedrock. */
+  /** The service name in the signature: `bedrock` for both hosts of Bedrock. */
   service: string;
 }
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
-/** The key of a day, which every signature of that day uses. */
+/** The signing key of one day, used by every signature of that day. */
 interface DayKey {
   day: string;
   key: Buffer;
 }
 
-/** Signs requests with one key for one scope. */
+/** Returns a signer of requests with one key for one scope. */
 export function awsSigner(
   { accessKeyId, secretAccessKey, sessionToken }: AwsKey,
   { region, service }: AwsScope,
@@ -79,7 +80,7 @@ const encoded = (text: string): string =>
     (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Each segment is encoded once more than it is sent: S3 alone is different. */
+/** Each segment is encoded once more than it is sent; only S3 differs. */
 const pathOf = ({ pathname }: URL): string => pathname.split("/").map(encoded).join("/");
 
 const queryOf = ({ searchParams }: URL): string =>

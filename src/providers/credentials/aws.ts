@@ -1,5 +1,5 @@
-// Amazon Bedrock: an API key as bearer; an access key that signs each request; or the role that our container or machine has,
-// whose temporary keys sign. All are of one region.
+// Amazon Bedrock: an API key as bearer token; an access key that signs each request; or the role of our container or
+// machine, whose temporary keys sign. Each is for one region.
 import { z } from "zod";
 import { keyHeader } from "./api-key.ts";
 import { type AwsRole, assumeRole, awsRole } from "./aws-role.ts";
@@ -9,13 +9,13 @@ import { credentials } from "./credentials.ts";
 import { Renewed } from "./renewed.ts";
 import { secretText } from "../setting.ts";
 
-/** `bedrock` is the name in signatures of bedrock-runtime; other hosts of AWS have their own. */
+/** `bedrock` is the service name in signatures for bedrock-runtime; other AWS hosts have their own. */
 export const awsCredentials = (service: string) =>
   credentials({
     settings: {
       region: z
-        .string("is needed: the region of AWS that is called, e.g. us-east-1")
-        .regex(/^[a-z]{2}(-[a-z]+){1,3}-\d{1,2}$/, "must be a region of AWS, e.g. us-east-1")
+        .string("is required: the AWS region to call, e.g. us-east-1")
+        .regex(/^[a-z]{2}(-[a-z]+){1,3}-\d{1,2}$/, "must be an AWS region, e.g. us-east-1")
         .describe("The region of AWS that is called, e.g. us-east-1."),
       api_key: secretText.describe("A Bedrock API key. Write it as ${NAME}."),
       access_key_id: z
@@ -42,16 +42,16 @@ export const awsCredentials = (service: string) =>
       if (signs !== (secret_access_key !== undefined))
         return {
           setting: signs ? "secret_access_key" : "access_key_id",
-          message: "is needed: access_key_id and secret_access_key belong together",
+          message: "is required: access_key_id and secret_access_key belong together",
         };
       if (session_token !== undefined && !signs)
-        return { setting: "session_token", message: "means nothing without access_key_id" };
+        return { setting: "session_token", message: "has no effect without access_key_id" };
       if (api_key !== undefined && /^A[KS]IA/.test(api_key))
-        return { setting: "api_key", message: "is an access key id: it belongs into access_key_id" };
+        return { setting: "api_key", message: "is an access key id: set it as access_key_id" };
       if (atHome && access_key_id?.startsWith("ASIA") === true && session_token === undefined)
-        return { setting: "session_token", message: "is needed: ASIA… are temporary credentials" };
+        return { setting: "session_token", message: "is required: ASIA… keys are temporary credentials" };
       if (!atHome || signs || api_key !== undefined || role !== undefined) return null;
-      return { setting: "api_key", message: "is needed, or access_key_id and secret_access_key, or role" };
+      return { setting: "api_key", message: "is required, or access_key_id and secret_access_key, or role" };
     },
     authorize({ region, api_key, access_key_id, secret_access_key, session_token, role }) {
       if (role !== undefined) return roleSigner(role, { region, service });
@@ -71,7 +71,7 @@ export const awsCredentials = (service: string) =>
     },
   });
 
-/** Signs with the role's keys of the moment. */
+/** Signs with the role's current keys. */
 function roleSigner(role: AwsRole, scope: AwsScope): Authorize {
   const signer = new Renewed(async () => {
     const { value, lifeMs } = await assumeRole(role, scope.region);

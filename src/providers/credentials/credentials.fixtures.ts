@@ -1,4 +1,4 @@
-// A service account of nobody, and a token server on a loopback port that answers as a test says.
+// A made-up service account, and a token server on a loopback port that answers as a test says.
 import { spyOn } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { z } from "zod";
@@ -10,7 +10,7 @@ export const PEM = pair.privateKey.export({ type: "pkcs8", format: "pem" }).toSt
 
 export const EMAIL = "gateway@project-7.iam.gserviceaccount.com";
 
-/** The text of a key file. */
+/** Returns the text of a key file. */
 export const keyText = (change: Record<string, unknown> = {}): string =>
   JSON.stringify({
     type: "service_account",
@@ -26,14 +26,14 @@ export const keyText = (change: Record<string, unknown> = {}): string =>
 export const keyFor = (tokenUri: string): ServiceAccountKey =>
   serviceAccount.parse(keyText({ token_uri: tokenUri }));
 
-/** What the setting says of a value: nothing, or why not. */
+/** Returns the setting's complaint about a value; null if it is accepted. */
 export const complaintOf = (given: unknown): string | null =>
   z.object({ service_account: serviceAccount }).safeParse({ service_account: given }).error?.issues[0]
     ?.message ?? null;
 
 export interface TokenServer extends AsyncDisposable {
   url: string;
-  /** The forms that were sent there. */
+  /** The forms that were sent to it. */
   asked: URLSearchParams[];
   answer: (nth: number) => Response | Promise<Response>;
 }
@@ -60,7 +60,7 @@ export function startTokenServer(answer: TokenServer["answer"]): TokenServer {
   return running;
 }
 
-/** From here on the monotonic clock is so far ahead, until `mock.restore()`. */
+/** Advances the monotonic clock by this much, until `mock.restore()`. */
 export function passes(ms: number): void {
   const now = performance.now.bind(performance);
   spyOn(performance, "now").mockImplementation(() => now() + ms);

@@ -1,4 +1,4 @@
-// Azure: a key in `api-key`, or an application of Microsoft Entra that fetches tokens by its client credentials.
+// Azure: a key in `api-key`, or a Microsoft Entra application that fetches tokens with its client credentials.
 import { z } from "zod";
 import { keyHeader } from "./api-key.ts";
 import type { Authorize } from "../codec.ts";
@@ -7,13 +7,13 @@ import { secretText } from "../setting.ts";
 import { foreignOwner } from "./key-form.ts";
 import { isTokenUri, OAuthToken } from "./oauth.ts";
 
-/** Of all models behind Azure OpenAI and Foundry. */
+/** The scope of all models behind Azure OpenAI and Foundry. */
 const SCOPE = "https://cognitiveservices.azure.com/.default";
 
 const entra = z.strictObject({
   tenant: z
     .string()
-    .regex(/^[\w.-]{1,100}$/, "must be a tenant's id or domain")
+    .regex(/^[\w.-]{1,100}$/, "must be a tenant id or domain")
     .describe("The directory's id, or its domain."),
   client_id: z.string().min(1, "must not be empty"),
   client_secret: z.string().min(1, "must not be empty").describe("Write it as ${NAME}."),
@@ -41,13 +41,13 @@ export const azureCredentials = credentials({
     if (!atHome) return null;
     if (api_key === undefined)
       return application === undefined
-        ? { setting: "api_key", message: "is needed, or entra: { tenant, client_id, client_secret }" }
+        ? { setting: "api_key", message: "is required, or entra: { tenant, client_id, client_secret }" }
         : null;
     const owner = foreignOwner(api_key, title);
     if (owner === null) return null;
     return {
       setting: "api_key",
-      message: `looks like a key of ${owner}: give the key of the Azure resource`,
+      message: `looks like a key of ${owner}; use the key of the Azure resource`,
     };
   },
   authorize({ api_key, entra: application }) {

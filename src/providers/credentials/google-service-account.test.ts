@@ -27,7 +27,7 @@ afterEach(() => mock.restore());
 const failed = (account: GoogleServiceAccount): Promise<Failure> =>
   failureOf(Promise.resolve(account.authorize()));
 
-/** Its token's times, which no test can wait for. */
+/** The times of its token, which no test can wait for. */
 const keptOf = (account: GoogleServiceAccount): { bornMs: number; endMs: number } =>
   (account as unknown as { bearer: { kept: { bornMs: number; endMs: number } } }).bearer.kept;
 
@@ -35,7 +35,7 @@ test("a signed claim buys a token, which every later call shows", async () => {
   await using server = startTokenServer((nth) => tokenReply(`token-${nth}`));
   const account = new GoogleServiceAccount(keyFor(server.url));
   expect(await account.authorize()).toEqual({ authorization: "Bearer token-1" });
-  expect(account.authorize()).toEqual({ authorization: "Bearer token-1" }); // at once
+  expect(account.authorize()).toEqual({ authorization: "Bearer token-1" }); // without a promise
   const [form] = server.asked;
   expect(form?.get("grant_type")).toBe("urn:ietf:params:oauth:grant-type:jwt-bearer");
   const { payload, protectedHeader } = await jwtVerify(form?.get("assertion") ?? "", publicKey);
@@ -59,7 +59,7 @@ test("calls that arrive together share one renewal, and its failure", async () =
   gate.resolve();
   for (const failure of await Promise.all(calls)) expect(failure.reason).toBe("account");
   expect(server.asked).toHaveLength(1);
-  expect((await failed(account)).reason).toBe("account"); // for a second nobody asks again
+  expect((await failed(account)).reason).toBe("account"); // a failure is remembered for a second
   expect(server.asked).toHaveLength(1);
   passes(1050);
   expect(await account.authorize()).toEqual({ authorization: "Bearer good" });
@@ -73,7 +73,7 @@ test("it is renewed before it ends, beside the calls that go out with the old on
   });
   const account = new GoogleServiceAccount(keyFor(server.url));
   await account.authorize();
-  passes(57 * MINUTE_MS); // of the last five
+  passes(57 * MINUTE_MS); // within the last five minutes
   for (let n = 0; n < 10; n += 1) expect(account.authorize()).toEqual({ authorization: "Bearer token-1" });
   gate.resolve();
   await reads(async () => account.authorize(), { authorization: "Bearer token-2" });
@@ -213,31 +213,31 @@ test.each<[string, unknown, string]>([
     "must be the absolute path of a service account's JSON key file, or its text as ${NAME}",
   ],
   ["a file that is not there", "/nowhere/a.json", `/nowhere/a.json cannot be read. ${REMEDY}`],
-  ["a text that is no JSON", '{ "a"', "the given text is no service account's key: it is no JSON object"],
+  ["a text that is no JSON", '{ "a"', "the given text is not a service account key: it is not a JSON object"],
   ["a person's key", keyText({ type: "authorized_user" }), 'it has a type that is not "service_account"'],
   ["no account", keyText({ client_email: undefined }), "it lacks client_email"],
   ["no private key", keyText({ private_key: undefined }), "it lacks private_key"],
   [
     "a broken private key",
     keyText({ private_key: PEM.slice(100) }),
-    "it has a private_key that is no RSA key",
+    "it has a private_key that is not an RSA key",
   ],
   [
     "a small private key",
     keyText({ private_key: small }),
-    "it has a private_key that is no RSA key of 2048 bits",
+    "it has a private_key that is not an RSA key of at least 2048 bits",
   ],
-  ["another kind of key", keyText({ private_key: curve }), "it has a private_key that is no RSA key"],
+  ["another kind of key", keyText({ private_key: curve }), "it has a private_key that is not an RSA key"],
   ["no token server", keyText({ token_uri: undefined }), "it lacks token_uri"],
   [
     "a token server in the clear",
     keyText({ token_uri: "http://oauth2.example.com/token" }),
-    "no https:// address",
+    "not an https:// address",
   ],
   [
     "a token server with a password",
     keyText({ token_uri: "https://a:b@example.com/" }),
-    "no https:// address",
+    "not an https:// address",
   ],
 ])("the setting refuses %s, with its remedy and without a secret", (_, given, why) => {
   const complaint = complaintOf(given) ?? "";

@@ -1,14 +1,14 @@
-// OAuth by a Google service account (RFC 7523): a signed claim for an access token.
+// OAuth with a Google service account (RFC 7523): a signed claim is exchanged for an access token.
 import { SignJWT } from "jose";
 import { OAuthToken } from "./oauth.ts";
 import type { ServiceAccountKey } from "./service-account-key.ts";
 
-/** What every Google Cloud API takes; what the account may do there is decided by its roles. */
+/** Accepted by every Google Cloud API; the account's roles decide what it may do there. */
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const CLAIM_SECONDS = 3600;
 
-/** `renewalMs`: how long a token may take to come; left out, as long as any other proof. */
+/** `renewalMs` is the timeout for a token; absent = that of any other credentials. */
 export class GoogleServiceAccount extends OAuthToken {
   constructor(key: ServiceAccountKey, renewalMs?: number) {
     super(async () => {

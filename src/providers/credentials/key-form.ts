@@ -1,5 +1,5 @@
-// Whose key a text is, where its first characters say so beyond doubt. A key at the wrong vendor is refused by its 401 only
-// when a customer calls, and shows one vendor the secret of another.
+// Recognizes the vendor of a key by an unambiguous prefix. Without this check, a key of the wrong vendor would be
+// rejected with 401 only when a customer calls, and would show one vendor the secret of another.
 
 const FORMS: readonly [prefix: string, owner: string][] = [
   ["sk-ant-", "Anthropic"],
@@ -20,7 +20,7 @@ const FORMS: readonly [prefix: string, owner: string][] = [
   ["gw_", "Tollgate itself"],
 ];
 
-/** The vendor that a key is certainly of, where that is not `owner`; null when nothing speaks against it. */
+/** Returns the vendor that a key certainly belongs to, if that is not `owner`; else null. */
 export function foreignOwner(key: string, owner: string): string | null {
   const found = FORMS.find(([prefix]) => key.startsWith(prefix))?.[1];
   return found === undefined || found === owner ? null : found;

@@ -1,4 +1,4 @@
-// A bearer token of a token endpoint (RFC 6749 §3.2).
+// A bearer token from a token endpoint (RFC 6749 §3.2).
 import { isJsonObject } from "../../domain/read-value.ts";
 import type { Authorize } from "../codec.ts";
 import { readJson } from "../http/json.ts";
@@ -7,7 +7,10 @@ import { type Lent, Renewed } from "./renewed.ts";
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Proof of who we are goes there: never in the clear, but to this machine itself and to `trusted` hosts. */
+/**
+ * True if our proof of identity may be sent there: never in the clear, except to this machine itself and to `trusted`
+ * hosts.
+ */
 export function isTokenUri(value: string, trusted: readonly string[] = []): boolean {
   const url = URL.parse(value);
   if (url === null || url.username !== "" || url.password !== "") return false;
@@ -15,14 +18,14 @@ export function isTokenUri(value: string, trusted: readonly string[] = []): bool
   return url.protocol === "http:" && (LOOPBACK.has(url.hostname) || trusted.includes(url.hostname));
 }
 
-/** What is asked, and what of it no record may quote. */
+/** The request for a token, and the parts of it that no record may quote. */
 export interface TokenQuestion {
   url: string;
   form: Record<string, string>;
   secrets: readonly string[];
 }
 
-/** `question` is made anew for each token: claims run out, too. `renewalMs`: how long one may take to come. */
+/** `question` is built anew for each token, since claims expire too. `renewalMs` is the timeout for a token. */
 export class OAuthToken {
   private readonly bearer: Renewed<Record<string, string>>;
 
@@ -30,17 +33,20 @@ export class OAuthToken {
     this.bearer = new Renewed(async () => await fetchToken(await question(), renewalMs));
   }
 
-  /** The headers that prove a call; a promise only where a token has to be waited for. Throws `Failure`, nothing was sent. */
+  /**
+   * Returns the headers that authenticate a call; a promise only if a token must be awaited. Throws `Failure`;
+   * nothing was sent then.
+   */
   authorize(): Record<string, string> | Promise<Record<string, string>> {
     return this.bearer.current();
   }
 
-  /** The provider did not take it: the next call asks for another. */
+  /** The provider rejected the token: the next call requests a new one. */
   refused(): void {
     this.bearer.refused();
   }
 
-  /** As a codec takes it. */
+  /** Returns this token in the form that a codec takes. */
   proof(): Authorize {
     return Object.assign(() => this.authorize(), { refused: () => this.refused() });
   }
@@ -64,7 +70,7 @@ async function fetchToken(
 
 function tokenOf(body: unknown, server: Lender): Lent<Record<string, string>> {
   const { access_token: value, expires_in: seconds, token_type: type } = isJsonObject(body) ? body : {};
-  // It becomes a header: printable, and no longer than one.
+  // It becomes a header, so it must be printable and of bounded length.
   if (typeof value !== "string" || !/^[\x21-\x7e]{1,8192}$/.test(value) || !/^bearer$/i.test(String(type)))
     throw unavailable(server, "answered without a token");
   if (typeof seconds !== "number" || !(seconds > 0))

@@ -1,20 +1,20 @@
-// Something that proves us for a while: kept, renewed before it ends, and asked for once however many calls wait. What cannot be
-// had is proof that nothing was sent (money.md §2).
+// Credentials that are valid for a while: kept, renewed before they expire, and requested once however many calls
+// wait. A call that could not get them is proof that nothing was sent (money.md §2).
 import { HOUR_MS } from "../../domain/durations.ts";
 import { Failure } from "../failure.ts";
 
-/** Whatever it says: it is asked for again after this time. */
+/** The maximum lifetime, whatever the server says; then they are requested again. */
 const LIFE_MAX_MS = 12 * HOUR_MS;
-/** From here on it is renewed beside the calls that still go out with it. */
+/** This long before they expire they are renewed in the background, while calls still use them. */
 const EARLY_MS = 5 * 60_000;
-/** From here on no call goes out with it: clocks and the way there take time. */
+/** This long before they expire no call uses them any more: clocks differ and requests take time. */
 const LATE_MS = 10_000;
-/** A renewal that failed is not tried again before: the calls of this time share its failure. */
+/** A failed renewal is not retried sooner; calls until then share its failure. */
 const AGAIN_MS = 1000;
-/** What was refused is given up, unless it is this young: then it is not what was wrong. */
+/** Credentials that a provider rejected are dropped, unless they are younger than this: then they were not the cause. */
 const YOUNG_MS = 60_000;
 
-/** What a renewal brought, and for how long it counts from when it was asked for. */
+/** What a renewal returned, and its lifetime, counted from when it was requested. */
 export interface Lent<T> {
   value: T;
   lifeMs: number;
@@ -22,32 +22,32 @@ export interface Lent<T> {
 
 interface Kept<T> {
   value: T;
-  /** Monotonic, as all times here: clocks are set. */
+  /** Monotonic, like all times here, since the wall clock may be set. */
   bornMs: number;
   renewMs: number;
   endMs: number;
 }
 
-/** While it is good, it is there without a promise; a failure is told to all who wait, and remembered for a moment. */
+/** Returns valid credentials without a promise. A failure is reported to all waiting calls, and remembered for a moment. */
 export class Renewed<T> {
   private kept: Kept<T> | null = null;
   private renewing: Promise<Kept<T>> | null = null;
   private failed: { failure: Failure; againMs: number } | null = null;
 
-  /** `ask` throws `Failure`, of calls that did not run. */
+  /** `ask` throws a `Failure` of a call that did not run. */
   constructor(private readonly ask: () => Promise<Lent<T>>) {}
 
-  /** A promise only where it has to be waited for. Throws `Failure`, nothing was sent. */
+  /** Returns a promise only if the value must be awaited. Throws `Failure`; nothing was sent then. */
   current(): T | Promise<T> {
     const { kept } = this;
     const nowMs = performance.now();
     if (kept === null || nowMs >= kept.endMs) return this.renewed().then(({ value }) => value);
     if (nowMs >= kept.renewMs && this.renewing === null && !this.failedLately(nowMs))
-      void this.renewed().catch(() => {}); // this call needs none, and who does is told
+      void this.renewed().catch(() => {}); // this call does not need it, and a call that does gets the failure
     return kept.value;
   }
 
-  /** The provider did not take it: the next call asks for another. */
+  /** The provider rejected them: the next call requests new ones. */
   refused(): void {
     if (this.kept !== null && performance.now() - this.kept.bornMs >= YOUNG_MS) this.kept = null;
   }

@@ -1,6 +1,6 @@
-// `service_account`: the key file of a Google service account, by its path or as its own JSON text. Checked whole when the
-// settings are read, so that a gateway which could never prove itself does not start; the private half is held as a key
-// object, which no log and no settings page can print.
+// `service_account`: the key file of a Google service account, given by its path or as its JSON text. It is fully
+// checked when the settings are read, so that a gateway that could never authenticate does not start. The private key
+// is held as a key object, which no log and no settings page can print.
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -9,7 +9,7 @@ import { readJson } from "../http/json.ts";
 import { isTokenUri } from "./oauth.ts";
 
 export interface ServiceAccountKey {
-  /** Who calls: `client_email`. */
+  /** The caller: `client_email`. */
   email: string;
   keyId: string | null;
   /** The project that the account belongs to; calls may name another one. */
@@ -19,7 +19,7 @@ export interface ServiceAccountKey {
 }
 
 const FILE_BYTES_MAX = 64 * 1024;
-/** Less than that is refused by what signs. */
+/** The signer rejects smaller keys. */
 const RSA_BITS_MIN = 2048;
 
 const keyFile = z.object({
@@ -28,12 +28,14 @@ const keyFile = z.object({
   private_key: z.string("lacks private_key").transform((pem, context) => {
     const key = rsaKeyOf(pem);
     if (key === null)
-      context.addIssue(`has a private_key that is no RSA key of ${RSA_BITS_MIN} bits or more in PEM`);
+      context.addIssue(`has a private_key that is not an RSA key of at least ${RSA_BITS_MIN} bits in PEM`);
     return key ?? z.NEVER;
   }),
   private_key_id: z.string().max(256).optional(),
   project_id: z.string().max(256).optional(),
-  token_uri: z.string("lacks token_uri").refine(isTokenUri, "has a token_uri that is no https:// address"),
+  token_uri: z
+    .string("lacks token_uri")
+    .refine(isTokenUri, "has a token_uri that is not an https:// address"),
 });
 
 function rsaKeyOf(pem: string): KeyObject | null {
@@ -42,11 +44,11 @@ function rsaKeyOf(pem: string): KeyObject | null {
     const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
     return key.asymmetricKeyType === "rsa" && bits >= RSA_BITS_MIN ? key : null;
   } catch {
-    return null; // whatever it says quotes a secret at worst and OpenSSL at best
+    return null; // its message quotes a secret at worst and OpenSSL at best
   }
 }
 
-/** The setting: what it says is read and checked at once. No complaint quotes a word of the file. */
+/** The setting, parsed and checked at once. No complaint quotes a word of the file. */
 export const serviceAccount = z
   .string()
   .min(1, "must not be empty")
@@ -62,7 +64,7 @@ export const serviceAccount = z
 
 const REMEDY = "Create a JSON key for the service account and name that file, or give its text as ${NAME}.";
 
-/** The key, or what is wrong with it. */
+/** Returns the key, or the complaint about it. */
 function readKey(given: string): ServiceAccountKey | string {
   const inline = given.trimStart().startsWith("{");
   if (!inline && !isAbsolute(given))
@@ -70,9 +72,9 @@ function readKey(given: string): ServiceAccountKey | string {
   const from = inline ? "the given text" : given;
   const text = inline ? given : fileText(given);
   if (text === null) return `${from} cannot be read. ${REMEDY}`;
-  const parsed = keyFile.safeParse(readJson(text), { error: () => "is no JSON object" });
+  const parsed = keyFile.safeParse(readJson(text), { error: () => "is not a JSON object" });
   if (!parsed.success)
-    return `${from} is no service account's key: it ${parsed.error.issues[0]?.message}. ${REMEDY}`;
+    return `${from} is not a service account key: it ${parsed.error.issues[0]?.message}. ${REMEDY}`;
   const { client_email, private_key, private_key_id, project_id, token_uri } = parsed.data;
   return {
     email: client_email,

@@ -48,7 +48,7 @@ test("a call: its signature leaves once, with its first delta, and names who iss
     { type: "finish", reason: "tool_calls" },
   ]);
   expect(parts[2]).not.toHaveProperty("extraContent");
-  expect(parts[2]).toHaveProperty("id", expect.stringMatching(/^call_/)); // an id is told once
+  expect(parts[2]).toHaveProperty("id", expect.stringMatching(/^call_/)); // an id is used once
 });
 
 test("numbers of arguments leave as they were written, whole or in pieces, also those that no double holds", () => {

@@ -1,5 +1,5 @@
-// Gemini's answers → parts (wire.md §8.2): a stream of whole objects, or one. Keeps what must be remembered across them:
-// calls, finishes, citations. Finishes come last, as text may follow in the object of another choice.
+// Reads Gemini's answers into parts (wire.md §8.2): a stream of whole objects, or one object. Keeps calls, finishes
+// and citations across them. Finishes come last, since text may follow in the object of another choice.
 import { isJsonObject } from "../../domain/read-value.ts";
 import { answerIdOf } from "../answer-id.ts";
 import { numbered } from "../numbered-choices.ts";
@@ -16,28 +16,28 @@ import { geminiLogprobs } from "./logprobs.ts";
 import { geminiUsage } from "./usage.ts";
 
 export interface GeminiReaderOptions {
-  /** How many choices were asked for; others are dropped. */
+  /** How many choices were requested; others are dropped. */
   choices: number;
-  /** How many alternatives of each token were asked for; null: no log probabilities at all. */
+  /** How many alternatives of each token were requested; null: no log probabilities at all. */
   topLogprobs: number | null;
-  /** Whose signatures these are. */
+  /** The issuer of the signatures. */
   issuer: () => string;
 }
 
-/** What a model says to a tool goes on as it was said. */
+/** Numbers in these are passed on as they were written. */
 const EXACT = ["args", "partialArgs"];
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
-/** What of one choice is remembered. */
+/** The state of one choice. */
 interface Choice {
   calls: FunctionCalls;
   annotations: Annotations | null;
-  /** Every character so far is a byte. */
+  /** True while all of the text is ASCII, so that every character is one byte. */
   ascii: boolean;
   finish: FinishReason | null;
 }
 
-/** Of one answer, streamed or whole. */
+/** The reader of one answer, streamed or whole. */
 export class GeminiReader implements AnswerReader<string> {
   private readonly choices = new Map<number, Choice>();
   private finished = 0;
@@ -69,7 +69,7 @@ export class GeminiReader implements AnswerReader<string> {
     const body = readObject(text, "the upstream answered 200 with something", EXACT);
     if (body["error"]) throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
     this.read(body, parts);
-    // A whole body is its own proof of an end.
+    // A whole body needs no other proof of its end.
     for (const choice of this.choices.values()) this.finish(choice, choice.finish ?? "stop");
   }
 
@@ -99,7 +99,7 @@ export class GeminiReader implements AnswerReader<string> {
     parts.push({ type: "usage", usage });
   }
 
-  /** The prompt was not let through: there are no candidates, and every choice ends so. */
+  /** The prompt was blocked: there are no candidates, and every choice ends this way. */
   private blocked(): void {
     for (let index = 0; index < this.options.choices; index += 1)
       this.finish(this.choiceOf(index), "content_filter");
@@ -127,7 +127,10 @@ export class GeminiReader implements AnswerReader<string> {
     this.finish(choice, geminiFinish(finishReason));
   }
 
-  /** They stand with the text that they are of, or alone; those of thoughts and calls have no place. */
+  /**
+   * Log probabilities are added to the text that they belong to, or to an empty one. Those of thoughts and calls are
+   * dropped.
+   */
   private readLogprobs(
     result: unknown,
     { index, parts, before }: { index: number; parts: Part[]; before: number },
@@ -140,7 +143,7 @@ export class GeminiReader implements AnswerReader<string> {
     else if (parts.length === before) parts.push({ type: "text", choice: index, text: "", logprobs });
   }
 
-  /** The first word that is no `stop` counts: some repeat theirs. */
+  /** The first reason other than `stop` counts: some upstreams repeat theirs. */
   private finish(choice: Choice, reason: FinishReason): void {
     if (choice.finish === null) this.finished += 1;
     if (choice.finish === null || choice.finish === "stop") choice.finish = reason;
@@ -157,11 +160,11 @@ export class GeminiReader implements AnswerReader<string> {
   }
 }
 
-/** An empty text is none; a signature beside it is something. */
+/** True if the part has content: an empty text has none, but a signature beside it counts. */
 const isSaid = (part: unknown): boolean =>
   isJsonObject(part) && Object.entries(part).some(([name, value]) => name !== "thought" && value !== "");
 
-/** Images, code and its results have no place in a chat completion, and are left out. */
+/** Images, code and its results have no place in a chat completion, and are dropped. */
 function readPart(
   part: Record<string, unknown>,
   { index, choice, parts }: { index: number; choice: Choice; parts: Part[] },
@@ -177,7 +180,7 @@ function readPart(
   if (isJsonObject(functionCall)) choice.calls.read(functionCall, part["thoughtSignature"], parts);
 }
 
-/** The terminator that proxies add, or an error in a list, as streams without `alt=sse` tell it. */
+/** The terminator that proxies add, or an error in a list, as streams without `alt=sse` report it. */
 function endOf(data: string): EventEnd {
   if (data.startsWith("[DONE]")) return "done";
   const list = readJson(data);

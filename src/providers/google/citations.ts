@@ -1,8 +1,8 @@
-// Grounding of one choice as citations in OpenAI's shape: the pages that stand behind stretches of the text. Gemini counts
-// places in bytes: they are told as characters where that is the same, and left at 0 where it is not.
+// Converts the grounding of one choice to citations in OpenAI's shape: the pages behind stretches of the text. Gemini
+// counts places in bytes: they are passed on as characters if the text so far is ASCII, and are 0 otherwise.
 import { isJsonObject } from "../../domain/read-value.ts";
 
-/** What `Annotations` reads; nothing of what has no address. */
+/** Returns annotations as `Annotations` reads them; a page without an address yields nothing there. */
 export function groundingAnnotations(metadata: Record<string, unknown>, ascii: boolean): unknown[] {
   const chunks = list(metadata["groundingChunks"]).map((chunk) =>
     isJsonObject(chunk) ? chunk["web"] : null,
@@ -24,7 +24,7 @@ function annotation(web: unknown, { startIndex, endIndex }: Record<string, unkno
   };
 }
 
-/** Searches that the vendor made, each of which it charges; null where it told of none. */
+/** Returns the number of searches that the vendor made, each of which it charges; null if it reports none. */
 export function searchesOf(metadata: Record<string, unknown>): number | null {
   const queries = list(metadata["webSearchQueries"]);
   return queries.length > 0 ? queries.length : null;

@@ -1,4 +1,5 @@
-// Gemini's own shape, `generateContent` (wire.md §8): at Google's API with a key, or at Vertex with a service account.
+// Gemini's own shape, `generateContent` (wire.md §8): at Google's API with a key, or at Vertex with a service
+// account.
 import type { Codec } from "../codec.ts";
 import type { GoogleServiceAccount } from "../credentials/google-service-account.ts";
 import { SseEvents } from "../http/sse.ts";
@@ -8,9 +9,9 @@ import { GEMINI_FIELDS, geminiBody } from "./request-body.ts";
 import { issuerOf } from "../issuer.ts";
 
 export interface GoogleAccount {
-  /** The provider's name: whose signatures come back to it (wire.md §8.4). */
+  /** The provider's name, which identifies the signatures that come back to it (wire.md §8.4). */
   provider: string;
-  /** In front of `/models/…`. */
+  /** The path in front of `/models/…`. */
   path: string;
   /** A key in its header, or an account that gets tokens; null = none. */
   credential: { apiKey: string } | { account: GoogleServiceAccount } | null;

@@ -50,7 +50,7 @@ test("a signature goes back where it stood; in the place of one that is lost or 
     JSON.parse('{"__proto__":{"google":{"thought_signature":"c2ln"}}}') as Record<string, unknown>,
   ];
   for (const extra of lost) expect(signaturesOf(extra)).toEqual([NO_SIGNATURE, null]);
-  expect(signaturesOf(undefined, "gemini-2.5-flash")).toEqual([null, null]); // asks for none
+  expect(signaturesOf(undefined, "gemini-2.5-flash")).toEqual([null, null]); // requires none
 });
 
 test("every call has one answer behind it, in the order of the calls, whatever stands between and however often it came", () => {

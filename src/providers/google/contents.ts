@@ -1,5 +1,5 @@
-// A conversation of ours as Gemini takes it (wire.md §8.2): instructions on top, equal roles merged, the answers to a turn's
-// calls in one content behind it, as many as there were calls and in their order; a call's signature on the call.
+// One of our conversations in Gemini's form (wire.md §8.2): instructions on top, equal roles merged, the answers to a
+// turn's calls in one content right after it, one per call and in their order; a call's signature on the call.
 import { type ContentPart, isInlineImage, type Message, type ToolCall } from "../../domain/chat-request.ts";
 import { pdfBytes } from "../../domain/inline-pdf.ts";
 import { argumentsOf, CLOSING, OPENING, resultsOf } from "../turns.ts";
@@ -24,7 +24,7 @@ export interface GeminiConversation {
   contents: Content[];
 }
 
-/** To one model of one provider; both say whose signatures are taken there. */
+/** Builds the conversation for one model of one provider; both determine whose signatures are accepted there. */
 export function geminiConversation(
   messages: readonly Message[],
   to: { provider: string; upstreamModel: string },
@@ -53,7 +53,7 @@ function contentsOf(
   for (const message of messages) {
     const { role, content, tool_calls: calls } = message;
     if (role === "user") add(contents, "user", userParts(content));
-    if (role !== "assistant") continue; // tools' answers stand behind their calls, instructions on top
+    if (role !== "assistant") continue; // tool results go after their calls, instructions on top
     const said = [...textParts(content), ...textParts(message.refusal ?? null)];
     if (calls === undefined) add(contents, "model", said);
     else {
@@ -66,7 +66,7 @@ function contentsOf(
   return contents;
 }
 
-/** Equal roles merge; what the user says never joins the answers of tools, where a turn would seem to go on. */
+/** Merges equal roles. What the user says never joins tool results: the turn would seem to continue. */
 function add(contents: Content[], role: Content["role"], parts: GeminiPart[]): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);
@@ -87,7 +87,7 @@ function callParts(calls: readonly ToolCall[], own: { issuer: string; signed: bo
   });
 }
 
-/** The text as the tool gave it: never read as JSON, so that no figure changes on the way. */
+/** The text as the tool gave it, never parsed as JSON, so that no number changes. */
 function answerPart({ function: { name } }: ToolCall, answers: readonly Message[]): GeminiPart {
   const texts = answers.flatMap(({ content }) => textParts(content));
   const said = texts.map(({ text }) => text).join("\n");
@@ -95,7 +95,7 @@ function answerPart({ function: { name } }: ToolCall, answers: readonly Message[
   return { functionResponse: { name, response: failed ? { error: said } : { output: said } } };
 }
 
-/** Texts that say something: empty ones are refused. */
+/** Returns the texts that are not empty, since empty ones are rejected. */
 function textParts(content: Message["content"]): { text: string }[] {
   if (typeof content === "string") return content === "" ? [] : [{ text: content }];
   return (content ?? []).flatMap((part) => {
@@ -126,7 +126,7 @@ const IMAGE_TYPES: Record<string, string> = {
   heif: "heif",
 };
 
-/** By the path's ending; some envelopes insist on a type, and most pictures are photographs. */
+/** The type by the path's extension. Some envelopes require one, and most pictures are photographs. */
 function mimeTypeOf(url: string): string {
   const ending = /\.(\w{3,4})$/.exec(URL.parse(url)?.pathname ?? "")?.[1]?.toLowerCase() ?? "";
   return `image/${IMAGE_TYPES[ending] ?? "jpeg"}`;

@@ -1,5 +1,5 @@
-// An error as Google's APIs say it, in a refusing reply, a list of one, or an event, as the one error that all shapes share
-// (wire.md §8.3).
+// Converts an error as Google's APIs report it, in an error response, a list of one, or an event, to the one error
+// that all shapes share (wire.md §8.3).
 import { HOUR_MS } from "../../domain/durations.ts";
 import { isJsonObject } from "../../domain/read-value.ts";
 import type { UpstreamError } from "../codec.ts";
@@ -8,14 +8,14 @@ import { readJson } from "../http/json.ts";
 
 const NOTHING: UpstreamError = { status: 0, code: "", message: "", param: null, retryAfterMs: null };
 
-/** What a refusing reply's body says; nothing where it is none of this shape. */
+/** Reads the body of an error response; everything is empty if it is not of this shape. */
 export function readGeminiError(text: string): UpstreamError {
   const body = readJson(text);
   const whole: unknown = Array.isArray(body) ? body[0] : body;
   return isJsonObject(whole) ? geminiError(whole["error"]) : NOTHING;
 }
 
-/** The object under `error`. */
+/** Reads the object under `error`. */
 export function geminiError(error: unknown): UpstreamError {
   if (!isJsonObject(error)) return { ...NOTHING, message: typeof error === "string" ? error : "" };
   const { code, status, message } = error;
@@ -33,19 +33,19 @@ export function geminiError(error: unknown): UpstreamError {
   };
 }
 
-/** What its statuses do not tell: a key that is none is a 400 there, and so is a country. */
+/** The causes that its statuses do not tell: an invalid key is a 400 there, and so is an unsupported country. */
 function causeOf(reason: string, message: string): FailureCause | null {
   if (/^(API_KEY_|ACCESS_TOKEN_|BILLING_|CONSUMER_|SERVICE_DISABLED|USER_PROJECT_)/.test(reason))
     return "account";
   if (/^API key (not valid|expired)|^User location is not supported|^Permission 'aiplatform\./.test(message))
     return "account";
-  // A file that the caller named, by an id of the caller's choice.
+  // A file that the caller named, by an id that the caller chose.
   if (/^You do not have permission to access the File\b/.test(message)) return "rejected";
   if (/input token count\b.{0,60}\bexceeds the maximum/i.test(message)) return "context_length";
   return /^The (prompt|input image)\b.{0,80}\b(blocked|violat)/i.test(message) ? "content_filter" : null;
 }
 
-/** A quota of a day comes back when the day is over, whatever `RetryInfo` says beside it. */
+/** A daily quota comes back at the end of the day, whatever `RetryInfo` says. */
 const DAY_RETRY_MS = HOUR_MS;
 
 function retryAfter(details: readonly Record<string, unknown>[]): number | null {
@@ -56,7 +56,7 @@ function retryAfter(details: readonly Record<string, unknown>[]): number | null 
   return daily ? DAY_RETRY_MS : Math.ceil(Number(seconds)) * 1000;
 }
 
-/** Places in its body by the caller's names; what the caller did not write as it stands there is not among them. */
+/** Places in the body, by the caller's names; those that the caller did not write that way are not listed. */
 const PARAMS: readonly [RegExp, string][] = [
   [/^generation_?config\.top_?p$/i, "top_p"],
   [/^generation_?config\.temperature$/i, "temperature"],
@@ -71,7 +71,7 @@ const PARAMS: readonly [RegExp, string][] = [
 ];
 
 function paramOf(details: readonly Record<string, unknown>[], message: string): string | null {
-  // One that no model of theirs made: it came from the caller, where ours are marked.
+  // No model of theirs issued it: it came from the caller, since ours are marked.
   if (/(corrupted|invalid) thought.?signature|thought.?signature is (not valid|invalid)/i.test(message))
     return "messages";
   const fields = details

@@ -6,7 +6,7 @@ export const geminiFinish = finishReader({
   content_filter:
     "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII LANGUAGE MODEL_ARMOR " +
     "IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION",
-  // It could not say what it meant to: there is no answer in it to give.
+  // The model could not produce what it meant to: there is no answer.
   no_answer:
     "MALFORMED_FUNCTION_CALL MALFORMED_RESPONSE UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE " +
     "NO_IMAGE IMAGE_OTHER",

@@ -1,5 +1,5 @@
-// The calls of one choice: an object in one piece, or a name and then pieces of its arguments; Gemini gives most of them no
-// id, so they get one (wire.md §8.2). A signature leaves with the call that it stood on.
+// The calls of one choice: an object in one piece, or a name and then pieces of its arguments. Gemini gives most of
+// them no id, so they get one (wire.md §8.2). A signature is handed over with the call that it came on.
 import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import { namelessCall, unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
@@ -9,15 +9,15 @@ import { KeptBound } from "../kept-bound.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 import { keptSignature, signatureOf } from "./signatures.ts";
 
-/** Of the signatures of all calls; beyond it they are not kept, and the next turn says that there is none. */
+/** The bound on the signatures of all calls. Beyond it they are not kept, and the next turn says that there is none. */
 const GIVEN_CHARACTERS_MAX = 4 * 1024 * 1024;
 
-/** Of one choice; throws `Failure` for a call without a name and for arguments that make no JSON. */
+/** The calls of one choice; throws `Failure` for a call without a name and for arguments that make no JSON. */
 export class FunctionCalls {
   private begun = 0;
   private readonly bound = new KeptBound(GIVEN_CHARACTERS_MAX, GIVEN_CHARACTERS_MAX);
   private readonly ids = new GivenIds();
-  /** The call whose arguments still come. */
+  /** The call whose arguments are incomplete. */
   private unfinished: PartialArguments | null = null;
 
   constructor(
@@ -25,12 +25,12 @@ export class FunctionCalls {
     private readonly issuer: () => string,
   ) {}
 
-  /** Whether a call was handed over. */
+  /** True if a call was handed over. */
   get any(): boolean {
     return this.begun > 0;
   }
 
-  /** Appends what one part says of a call. Throws `Failure` for arguments of a call without a name. */
+  /** Appends what one part says about a call. Throws `Failure` for arguments of a call without a name. */
   read(call: Record<string, unknown>, signature: unknown, parts: Part[]): void {
     const { name, args, partialArgs, willContinue } = call;
     const goesOn = willContinue === true;

@@ -1,4 +1,4 @@
-// Gemini for the tests of this room: a provider at an address, a body, and the parts that objects of its stream make.
+// Gemini for the tests of this directory: a provider at an address, a body, and the parts of streamed objects.
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import { providerOver } from "../http/http.fixtures.ts";
 import type { ProviderAddress } from "../http/http-provider.ts";
@@ -20,7 +20,7 @@ export const geminiAt = (
 
 export const GEMINI_CEILING = 64;
 
-/** The body of a call to a model. */
+/** Returns the body of a call to a model. */
 export function geminiOutgoing(
   request: Partial<ChatRequest> = {},
   { model = "gemini-3.8-flash", ...draft }: Partial<CallDraft> & { model?: string } = {},
@@ -34,7 +34,7 @@ export const geminiSent = (...given: Parameters<typeof geminiOutgoing>): Record<
 
 export const ISSUER = "issuer-1";
 
-/** What the objects of a stream say, one after another, and its end. */
+/** Returns the parts of a stream's objects, in order, and of its end. */
 export function geminiParts(
   objects: readonly unknown[],
   choices = 1,
@@ -47,7 +47,7 @@ export function geminiParts(
   return parts;
 }
 
-/** One candidate that says this. */
+/** Returns an object with one candidate. */
 export const candidate = (parts: unknown[], finishReason?: string): unknown => ({
   candidates: [{ content: { role: "model", parts }, ...(finishReason !== undefined && { finishReason }) }],
 });

@@ -1,4 +1,5 @@
-// `kind: google`: Gemini in its own shape, at Google's API (`envelope: direct`) or in a project of Vertex (providers.md §7).
+// `kind: google`: Gemini in its own shape, at Google's API (`envelope: direct`) or in a Vertex project
+// (providers.md §7).
 import { z } from "zod";
 import { GoogleServiceAccount } from "../credentials/google-service-account.ts";
 import { serviceAccount } from "../credentials/service-account-key.ts";
@@ -19,12 +20,12 @@ const settings = {
   service_account: serviceAccount.optional(),
   project: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9.:-]{0,127}$/, "must be a Google Cloud project's id, like my-project-7")
+    .regex(/^[a-z0-9][a-z0-9.:-]{0,127}$/, "must be a Google Cloud project id, like my-project-7")
     .optional()
     .describe("envelope: vertex; the service account's own project where it is left out."),
   location: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be a location of Vertex AI, like global or europe-west4")
+    .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be a Vertex AI location, like global or europe-west4")
     .optional()
     .describe("envelope: vertex; global where it is left out."),
 };
@@ -66,7 +67,7 @@ export const google = providerKind({
   },
 });
 
-/** What one envelope asks for and the other does not know. Something that stands in for the Gemini API may need no key. */
+/** Returns a setting that one envelope requires or does not know. A stand-in for the Gemini API may need no key. */
 function wrong(own: Own, baseUrl: string | null): Wrong | null {
   return own.envelope === "direct" ? wrongDirect(own, baseUrl) : wrongVertex(own);
 }
@@ -80,11 +81,11 @@ function wrongDirect(
       return { setting, message: "belongs to envelope: vertex; the Gemini API itself takes an api_key" };
   if (baseUrl !== null) return null;
   if (api_key === undefined)
-    return { setting: "api_key", message: "is needed: a key of the Gemini API, or envelope: vertex" };
+    return { setting: "api_key", message: "is required: a Gemini API key, or envelope: vertex" };
   const owner = foreignOwner(api_key, "Google");
   return owner === null
     ? null
-    : { setting: "api_key", message: `looks like a key of ${owner}: give one of the Gemini API` };
+    : { setting: "api_key", message: `looks like a key of ${owner}; use a Gemini API key` };
 }
 
 function wrongVertex({ api_key, service_account, project }: Own): Wrong | null {
@@ -93,9 +94,9 @@ function wrongVertex({ api_key, service_account, project }: Own): Wrong | null {
   if (service_account === undefined)
     return {
       setting: "service_account",
-      message: "is needed with envelope: vertex: the path of its JSON key file, or its text as ${NAME}",
+      message: "is required with envelope: vertex: the path of its JSON key file, or its text as ${NAME}",
     };
   return project === undefined && service_account.project === null
-    ? { setting: "project", message: "is needed: the service account's key names none" }
+    ? { setting: "project", message: "is required: the service account's key does not name one" }
     : null;
 }

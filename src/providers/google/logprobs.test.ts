@@ -7,7 +7,7 @@ const chosen = (token: unknown, logProbability?: unknown): object => ({
   ...(logProbability !== undefined && { logProbability }),
 });
 
-/** What one candidate with these parts and these log probabilities says. */
+/** Returns what one candidate with these parts and log probabilities yields. */
 const said = (parts: unknown[], logprobsResult: unknown, top: number | null = 2): object[] =>
   geminiParts([{ candidates: [{ content: { role: "model", parts }, logprobsResult }] }], 1, top);
 

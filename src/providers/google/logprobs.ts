@@ -1,19 +1,19 @@
-// Log probabilities of Gemini → OpenAI's, as clients get them (wire.md §2). Ids of tokens stay here: none is ever told.
+// Converts Gemini's log probabilities to OpenAI's, as clients get them (wire.md §2). Token ids are never passed on.
 import { isJsonObject } from "../../domain/read-value.ts";
 
 interface TokenLogprob {
   token: string;
   logprob: number;
-  /** Null where a token is a piece of a character, which its text does not say. */
+  /** Null if the token is a piece of a character, whose bytes its text does not show. */
   bytes: number[] | null;
 }
 
 const NO_CHARACTER = "\ufffd";
-/** Of one answer's tokens; a list of numbers is many times their size, and no answer says more in earnest. */
+/** The bound for one answer's tokens: a list of numbers is many times their size, and no real answer is longer. */
 const CHARACTERS_WITH_BYTES = 1_000_000;
 const utf8 = new TextEncoder();
 
-/** Of the tokens that `logprobsResult` tells of, with at most `top` alternatives each; null when it tells of none. */
+/** Returns those of the tokens in `logprobsResult`, with at most `top` alternatives each; null if there are none. */
 export function geminiLogprobs(result: unknown, top: number): object | null {
   if (!isJsonObject(result) || !Array.isArray(result["chosenCandidates"])) return null;
   const alternatives: unknown[] = Array.isArray(result["topCandidates"]) ? result["topCandidates"] : [];
@@ -37,7 +37,7 @@ function alternativesOf(step: unknown, top: number, room: Room): TokenLogprob[] 
     .filter((told) => told !== null);
 }
 
-/** A figure of zero is left out by the vendor: it was certain. */
+/** The vendor omits a figure of zero: the token was certain. */
 function tokenOf(value: unknown, room: Room): TokenLogprob | null {
   if (!isJsonObject(value)) return null;
   const { token, logProbability: logprob = 0 } = value;

@@ -1,25 +1,25 @@
-// What differs between generations of Gemini, by the model's name: how it is told to think, and whether it insists on its
-// thought signatures. A name that says nothing is taken for the newest.
+// The differences between generations of Gemini, by the model's name: how thinking is configured, and whether thought
+// signatures are required. An unknown name is treated as the newest generation.
 
 export type Thinking =
   | {
       kind: "budget";
-      /** Tokens; the vendor refuses what lies outside. */
+      /** Tokens; the vendor rejects a budget outside. */
       least: number;
       most: number;
-      /** Whether a budget of 0 is taken. */
+      /** True if a budget of 0 is accepted. */
       off: boolean;
     }
   | {
       kind: "level";
-      /** The least that there is: thinking cannot be switched off. */
+      /** The lowest level there is: thinking cannot be switched off. */
       least: "MINIMAL" | "LOW";
       medium: boolean;
     };
 
 export interface GeminiModel {
   thinking: Thinking;
-  /** The first call of each step must have a signature, or word that there is none. */
+  /** True if the first call of each step must have a signature, or a note that there is none. */
   signed: boolean;
 }
 
@@ -29,7 +29,7 @@ const BUDGETED: readonly [RegExp, Thinking][] = [
   [/gemini-([01]|2)(\.|-|$)/, { kind: "budget", least: 1, most: 24_576, off: true }],
 ];
 
-/** By the name that goes upstream, without any account of it. */
+/** Looks the model up by the name that is sent upstream, without any account prefix. */
 export function geminiModel(name: string): GeminiModel {
   const budgeted = BUDGETED.find(([pattern]) => pattern.test(name));
   if (budgeted !== undefined) return { thinking: budgeted[1], signed: false };

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { thrown } from "../http/http.fixtures.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 
-/** A value told piece by piece, as Vertex tells it: leaves in order, strings in parts. */
+/** Yields a value piece by piece, as Vertex sends it: leaves in order, strings in parts. */
 function* piecesOf(value: unknown, path: string, cut: number): Generator<object> {
   if (typeof value === "string") {
     const middle = Math.min(cut, value.length);

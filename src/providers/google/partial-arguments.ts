@@ -1,5 +1,6 @@
-// The arguments of a call that come in pieces, each with its place (`$.rows[0].name`), as the JSON text that they make: told
-// as it grows, so that a long one is no silence. A place that was left is not entered again: its text has been told.
+// Assembles a call's arguments, which come in pieces, each with its place (`$.rows[0].name`), into JSON text. The
+// text is passed on as it grows, so that long arguments are no silence. A place that was left cannot be entered
+// again: its text has been sent.
 import { isExactNumber } from "../../domain/exact-json.ts";
 import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import { unreadableArguments } from "../call-arguments.ts";
@@ -7,10 +8,10 @@ import { Failure } from "../failure.ts";
 
 type Step = string | number;
 
-/** An object or list that is open, and what of it was told. */
+/** An open object or list, and what was already sent of it. */
 interface Open {
   list: boolean;
-  /** Names of an object that stand already; of a list, how many. */
+  /** The names that an object already has. */
   names: Set<string>;
   length: number;
 }
@@ -18,20 +19,20 @@ interface Open {
 const STEP = /\.([\p{L}\p{N}_$-]+)|\[(\d{1,6})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/guy;
 const DEPTH_MAX = 64;
 
-/** Of one call; what it has given so far is the beginning of a JSON object. */
+/** The arguments of one call; its output so far is always the beginning of a JSON object. */
 export class PartialArguments {
   private readonly open: Open[] = [{ list: false, names: new Set(), length: 0 }];
   private path: Step[] = [];
-  /** A string has begun, and goes on. */
+  /** A string has begun and continues. */
   private text = false;
   private begun = false;
 
-  /** The text that these pieces add. Throws `Failure` for what no JSON text can be made of. */
+  /** Returns the text that these pieces add. Throws `Failure` if they make no JSON text. */
   read(pieces: readonly unknown[]): string {
     return pieces.map((piece) => this.piece(piece)).join("");
   }
 
-  /** What is left to close. */
+  /** Returns the text that closes everything. */
   end(): string {
     const opening = this.begin();
     return opening + this.closeText() + this.closeTo(0);
@@ -74,7 +75,7 @@ export class PartialArguments {
     return closing;
   }
 
-  /** Leaves what the new place is not in, and goes there: up to where its value stands. */
+  /** Leaves objects and lists that the new place is not in, and enters it up to where its value begins. */
   private enter(path: Step[]): string {
     let shared = 0;
     while (shared < path.length - 1 && shared < this.open.length - 1 && path[shared] === this.path[shared])
@@ -92,7 +93,7 @@ export class PartialArguments {
     return text;
   }
 
-  /** A new member of the innermost object or list. */
+  /** Begins a new member of the innermost object or list. */
   private member(step: Step): string {
     const inside = this.open.at(-1);
     if (inside === undefined || inside.list !== (typeof step === "number")) throw unplaced();
@@ -105,7 +106,7 @@ export class PartialArguments {
   }
 }
 
-/** A number, a truth, or nothing. */
+/** A number, a boolean, or null. */
 function valueText({ numberValue, boolValue }: Record<string, unknown>): string {
   if (typeof numberValue === "number" || isExactNumber(numberValue) || typeof boolValue === "boolean")
     return JSON.stringify(numberValue ?? boolValue);

@@ -1,5 +1,5 @@
-// The body that goes to Gemini (wire.md §8.1, §8.2): built from validated fields only, printed once, its output ceiling and
-// the thinking inside it last. What was measured for the quote is what is sent.
+// Builds the body for Gemini (wire.md §8.1, §8.2): from validated fields only, printed once, with the output ceiling
+// and the thinking within it last. What was measured for the quote is what is sent.
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
 
@@ -9,7 +9,7 @@ import { type Content, type GeminiConversation, geminiConversation, type GeminiP
 import { longestThinking, thinkingConfig } from "./thinking.ts";
 import { toolFields } from "./tools.ts";
 
-/** Optional fields that there is a place for. */
+/** The optional request fields that the body has a place for. */
 export const GEMINI_FIELDS = [
   ...(["top_p", "frequency_penalty", "presence_penalty", "seed"] as const),
   ...(["stream_options", "n", "response_format", "logprobs"] as const),
@@ -20,7 +20,10 @@ type Fields = GeminiConversation & {
   generationConfig: Record<string, unknown>;
 };
 
-/** One upstream call without its ceiling, which the quote decides. `provider`: its name, by which signatures are known. */
+/**
+ * Builds one upstream call without its ceiling, which the quote decides. `provider` is its name, which identifies
+ * signatures.
+ */
 export function geminiBody(draft: CallDraft, provider: string): OutgoingBody {
   const { request, release, reasoningEffort } = draft;
   const { upstreamModel } = release;
@@ -53,7 +56,7 @@ export function geminiBody(draft: CallDraft, provider: string): OutgoingBody {
 
 const KNOWN: readonly string[] = GEMINI_FIELDS;
 
-/** Up to the ceiling: the body's last object is open, and has its comma. */
+/** The text up to the ceiling: the body's last object is open, and has its comma. */
 function printedFields({ systemInstruction, contents, rest, generationConfig }: Fields): string {
   const text = JSON.stringify({
     ...(systemInstruction !== null && { systemInstruction }),
@@ -105,7 +108,7 @@ function answerFormat({ responseFormat }: ChatRequest): Record<string, unknown> 
   };
 }
 
-/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
+/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else about them does. */
 const withoutInline = (fields: Fields): Fields => ({
   ...fields,
   contents: fields.contents.map(({ role, parts }: Content) => ({ role, parts: parts.map(withoutData) })),
@@ -114,7 +117,7 @@ const withoutInline = (fields: Fields): Fields => ({
 const withoutData = (part: GeminiPart): GeminiPart =>
   "inlineData" in part ? { inlineData: { ...part.inlineData, data: "" } } : part;
 
-/** Texts as they are; whatever has a structure as its JSON text without escapes. */
+/** Texts as they are; anything with a structure as its JSON text without escapes. */
 function plainText({ systemInstruction, contents, rest, generationConfig }: Fields): string {
   const texts: string[] = (systemInstruction?.parts ?? []).map(({ text }) => text);
   for (const { parts } of contents)

@@ -1,10 +1,10 @@
-// How much a call may think, in the vendor's words (wire.md §8.1): a level, or a budget that lies inside the output ceiling,
+// How much a call may think, in the vendor's terms (wire.md §8.1): a level, or a budget within the output ceiling,
 // since thoughts are counted and paid there.
 import { geminiModel, type Thinking } from "./models.ts";
 
-/** Tokens of thought that Google's own compatible layer gives each effort. */
+/** The tokens of thought that Google's own compatible layer allots to each effort. */
 const BUDGETS: Record<string, number> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576 };
-/** Of the ceiling: the answer needs the rest. */
+/** The maximum share of the ceiling: the answer needs the rest. */
 const LARGEST_SHARE = 0.75;
 /** The model decides; the ceiling bounds it. */
 const DYNAMIC = -1;
@@ -15,7 +15,10 @@ export interface ThinkingConfig {
   thinkingLevel?: string;
 }
 
-/** For one ceiling; null says nothing, where the release publishes no modes. A mode that is a number is its budget. */
+/**
+ * Returns the configuration for one ceiling; null if the release publishes no modes. A mode that is a number is the
+ * budget.
+ */
 export function thinkingConfig(mode: string | null, model: string, ceiling: number): ThinkingConfig | null {
   if (mode === null) return null;
   const { thinking } = geminiModel(model);
@@ -24,7 +27,7 @@ export function thinkingConfig(mode: string | null, model: string, ceiling: numb
   return { includeThoughts, thinkingBudget: budgetOf(mode, thinking, ceiling) };
 }
 
-/** The longest that `thinkingConfig` prints for this mode and model, whatever the ceiling. */
+/** Returns the longest configuration that `thinkingConfig` prints for this mode and model, whatever the ceiling. */
 export const longestThinking = (mode: string | null, model: string): ThinkingConfig | null =>
   thinkingConfig(mode, model, Number.MAX_SAFE_INTEGER);
 

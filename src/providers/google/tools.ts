@@ -1,4 +1,4 @@
-// Tools and the choice among them, as Gemini takes them. Schemas go as they came, under the name that takes JSON Schema.
+// Tools and the tool choice in Gemini's form. Schemas are sent as they came, in the field that accepts JSON Schema.
 import type { ChatRequest, ToolChoice } from "../../domain/chat-request.ts";
 
 export interface FunctionCallingConfig {
@@ -6,7 +6,7 @@ export interface FunctionCallingConfig {
   allowedFunctionNames?: string[];
 }
 
-/** The fields of a body that has tools. */
+/** Returns the fields of a body with tools. */
 export const toolFields = ({ tools, toolChoice }: ChatRequest): Record<string, unknown> => ({
   tools: [
     {
@@ -20,7 +20,7 @@ export const toolFields = ({ tools, toolChoice }: ChatRequest): Record<string, u
   ...(toolChoice !== null && { toolConfig: { functionCallingConfig: chosen(toolChoice) } }),
 });
 
-/** Names stand beside ANY, and beside VALIDATED where the model may also answer in words; AUTO takes none. */
+/** Names go with ANY, and with VALIDATED if the model may also answer in words; AUTO accepts none. */
 function chosen(choice: ToolChoice): FunctionCallingConfig {
   switch (choice) {
     case "none":

@@ -1,10 +1,11 @@
-// Usage as Gemini reports it → the figures that are metered (wire.md §8.2): cumulative in each event, so that the last one
-// counts; figures of zero are left out of it. Thoughts stand beside the candidates, prompts of its own tools beside ours.
+// Converts usage as Gemini reports it to the metered figures (wire.md §8.2). It is cumulative in each event, so the
+// last one counts; figures of zero are absent. Thoughts are separate from the candidates, prompts of Gemini's own
+// tools from ours.
 import { isJsonObject } from "../../domain/read-value.ts";
 import { serviceTierOf } from "../../domain/token-classes.ts";
 import type { ProviderUsage } from "../provider.ts";
 
-/** Null when there is no figure of a prompt in it: then the gateway counts by its own evidence. `calls`: paid searches. */
+/** Returns null without a prompt figure: the gateway then counts by its own evidence. `calls`: paid searches. */
 export function geminiUsage(value: unknown, calls: number | null = null): ProviderUsage | null {
   if (!isJsonObject(value)) return null;
   const asked = count(value["promptTokenCount"]);
@@ -23,7 +24,7 @@ export function geminiUsage(value: unknown, calls: number | null = null): Provid
     promptTokens,
     completionTokens,
     cachedTokens,
-    cacheWriteTokens: null, // written by itself, at no price of its own
+    cacheWriteTokens: null, // written automatically, at no price of its own
     cacheWrite1hTokens: null,
     audioInputTokens: audio,
     imageInputTokens: image,
@@ -34,13 +35,13 @@ export function geminiUsage(value: unknown, calls: number | null = null): Provid
   };
 }
 
-/** Tokens of sound and of images; null where no list tells of such. */
+/** Tokens of audio and of images; null if no list reports any. */
 interface Kinds {
   audio: number | null;
   image: number | null;
 }
 
-/** What of sound and images was not cached: who knows that a token was counts it there only. */
+/** Returns the audio and image tokens that were not cached; cached tokens are only counted as cached. */
 function inputClasses(value: Record<string, unknown>, uncached: number): Kinds {
   const told = kindsIn(value["promptTokensDetails"], { audio: null, image: null });
   kindsIn(value["toolUsePromptTokensDetails"], told);
@@ -56,7 +57,7 @@ const less = (figure: number | null, part: number | null): number | null =>
 const within = (most: number, figure: number | null): number | null =>
   figure === null ? null : Math.max(0, Math.min(figure, most));
 
-/** Adds what a list tells; an entry without a figure tells of none. The pages of a document are read as images. */
+/** Adds the figures of a list; an entry without a figure adds none. Pages of a document are read as images. */
 function kindsIn(list: unknown, kinds: Kinds): Kinds {
   if (!Array.isArray(list)) return kinds;
   for (const one of list as unknown[]) {
@@ -69,7 +70,7 @@ function kindsIn(list: unknown, kinds: Kinds): Kinds {
   return kinds;
 }
 
-/** Vertex names how a call was carried: `ON_DEMAND_FLEX`, `ON_DEMAND_PRIORITY`. */
+/** Vertex names the traffic type of a call: `ON_DEMAND_FLEX`, `ON_DEMAND_PRIORITY`. */
 const tierOfTraffic = (traffic: unknown): string | null =>
   typeof traffic === "string" ? serviceTierOf(/^ON_DEMAND_(FLEX|PRIORITY)$/.exec(traffic)?.[1]) : null;
 

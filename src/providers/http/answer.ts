@@ -1,10 +1,10 @@
-// A whole answer from the parts that a codec read out of one body. Not every choice is no answer, and proves nothing about
-// the call (wire.md §8.3).
+// Builds a whole answer from the parts that a codec read from one body. An answer with a missing choice is not an
+// answer, and proves nothing about the call (wire.md §8.3).
 import type { AnswerReader } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import type { Answer, AnswerChoice, Part, ProviderUsage } from "../provider.ts";
 
-/** Reads the text of a reply with status 200. Throws `Failure` when it is not a complete answer. */
+/** Reads the text of a response with status 200. Throws `Failure` if it is not a complete answer. */
 export function answerOf(text: string, reader: Omit<AnswerReader<never>, "event">): Answer {
   const parts: Part[] = [];
   reader.whole(text, parts);
@@ -15,13 +15,13 @@ export function answerOf(text: string, reader: Omit<AnswerReader<never>, "event"
   return vectors === undefined ? { choices, usage, upstreamId } : { choices, usage, upstreamId, vectors };
 }
 
-/** An answer that ended before it was one: the upstream broke off, or gave fewer choices than it was asked for. */
+/** The failure of an incomplete answer: the upstream broke off, or gave fewer choices than requested. */
 export const incomplete = (
   { partly, id }: Pick<AnswerReader<never>, "partly" | "id">,
   what: string,
 ): Failure => new Failure(partly === true ? "no_answer" : "broken", "unknown", what, { id });
 
-/** The choices and the last usage that parts tell. */
+/** Returns the choices and the last usage of the parts. */
 export function answerOfParts(parts: readonly Part[]): Omit<Answer, "upstreamId"> {
   const choices: AnswerChoice[] = [];
   let usage: ProviderUsage | null = null;
@@ -34,7 +34,7 @@ export function answerOfParts(parts: readonly Part[]): Omit<Answer, "upstreamId"
 
 const byIndex = (a: AnswerChoice, b: AnswerChoice): number => a.index - b.index;
 
-/** A release gives so few of them (`max_n`) that none needs an index. */
+/** A release allows so few choices (`max_n`) that no index is needed. */
 function choiceOf(choices: AnswerChoice[], index: number): AnswerChoice {
   for (const choice of choices) if (choice.index === index) return choice;
   const choice: AnswerChoice = {
@@ -81,7 +81,7 @@ function add(choice: AnswerChoice, part: Exclude<Part, { type: "usage" | "native
     case "finish":
       choice.finishReason = part.reason;
       if (part.guarded === true) choice.guarded = true;
-      // An empty text is content "", unless something stands in its place.
+      // An empty text is content "", unless there is something in its place.
       if (choice.content === null && choice.refusal === null && choice.toolCalls.length === 0)
         choice.content = "";
       return;

@@ -21,7 +21,7 @@ interface Row {
 
 const error = (fields: object): string =>
   JSON.stringify({ error: { message: "m", type: null, code: null, ...fields } });
-/** Its words would say more, if it were read to its end. */
+/** Its message would say more if it were read to the end. */
 const LONG = error({ message: "x".repeat(100_000), code: "insufficient_quota" });
 const DENIED = `HTTP/1.1 429 X\r\ncontent-length: 7\r\ntransfer-encoding: chunked\r\n\r\n${LONG.length.toString(16)}\r\n${LONG}\r\n0\r\n\r\n`;
 const row = (what: string, reply: string, outcome: [FailureCause, Failure["executed"]]): Row => ({
@@ -219,7 +219,7 @@ test("who gives up before anything is sent has proof; afterwards not", async () 
 test("who gives up while the calls of its turn still begin has proof", async () => {
   await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(503, "")));
   const provider = providerAt(upstream.url);
-  await failureOf(provider.complete(providerCall({}))); // the host is known from here on, and nobody asks for it again
+  await failureOf(provider.complete(providerCall({}))); // the host is known from here on, and not probed again
   const abort = new AbortController();
   const cut = failureOf(provider.complete(providerCall({ signal: abort.signal })));
   abort.abort();

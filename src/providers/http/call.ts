@@ -1,5 +1,6 @@
-// Exactly one HTTP request to an upstream (wire.md §8.1): configured host, our headers only, no redirect, no proxy, no
-// retry. What fails before the connection stood, or is refused by a complete reply, is proof of non-execution (§8.3).
+// Makes exactly one HTTP request to an upstream (wire.md §8.1): configured host, our headers only, no redirect, no
+// proxy, no retry. A failure before the connection is established, or a complete refusal, is proof of non-execution
+// (§8.3).
 import { crashPoint } from "../../lib/crash-point.ts";
 import { wantIn } from "../../lib/shortage.ts";
 import { inflated } from "../../lib/inflated.ts";
@@ -11,28 +12,31 @@ import type { ConnectProbe } from "./probe.ts";
 import type { CallTimeouts } from "./timeouts.ts";
 
 const ERROR_BYTES_MAX = 64 * 1024;
-/** A refusal's body follows its status at once; one that does not is no complete reply. */
+/** The body of an error response follows its status at once; otherwise the response is not complete. */
 const ERROR_BODY_MS = 5000;
 
-/** AWS says 403 of keys that have ended or were taken back, as of much else. */
+/** AWS uses 403 for expired or revoked keys, among much else. */
 const ENDED = /security token [\w ]{0,60}\b(?:expired|invalid)\b/i;
 
-/** What a request goes through; `codec` says whose it is, and reads why it was refused. */
+/** What a request passes through; `codec` authenticates it, and reads the error response. */
 export interface CallChannel {
   connectProbe: ConnectProbe;
   codec: ErrorCodec & Pick<Codec<unknown>, "authorize">;
 }
 
-/** A reply's body as it is read. */
+/** Reads a response's body. */
 export type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** A reply with status 200 and its unread body, and the headers that proved whose call it was. */
+/** A response with status 200 and its unread body, and the headers that authenticated the call. */
 export interface Replied {
   reply: Response;
   proof: Readonly<Record<string, string>>;
 }
 
-/** Throws `Failure` for everything but a reply with status 200. The headers are this call's own: its proof joins them. */
+/**
+ * Sends the request. Throws `Failure` unless the response has status 200. The headers object is this call's own: the
+ * authentication is added to it.
+ */
 export async function send(
   outgoing: Outgoing,
   { connectProbe, codec }: CallChannel,
@@ -43,7 +47,8 @@ export async function send(
   const unreachable = probing === null ? null : await untilCut(probing, timeouts);
   if (unreachable !== null) throw unreachable;
   if (timeouts.reason !== null) throw unsent(timeouts.reason);
-  // Waited for also where it is there: so the calls of a turn begin side by side, with nothing of the line between them.
+  // Awaited even if it is available at once: this way the calls of one turn begin side by side, with no other work
+  // between them.
   const proof = await proofOf(outgoing, codec, timeouts);
   if (timeouts.reason !== null) throw unsent(timeouts.reason);
   let reply: Response;
@@ -74,11 +79,11 @@ export async function send(
   throw failureOfReply(reply, refusal, { secrets: secretsIn(proof), codec });
 }
 
-/** What must not be kept of any word of an upstream that was shown this. */
+/** Returns what must be redacted from all words of an upstream that received these headers. */
 export const secretsIn = (proof: Replied["proof"]): readonly string[] =>
   Object.values(proof).map((value) => value.replace(/^bearer /i, ""));
 
-/** Headers that prove whose call it is; without them nothing is sent. */
+/** Returns the headers that authenticate the call; without them nothing is sent. */
 function proofOf(
   outgoing: Outgoing,
   codec: CallChannel["codec"],
@@ -96,7 +101,7 @@ function unproven(error: unknown): never {
   throw error instanceof Failure ? unsent(error) : error;
 }
 
-/** Waits for what comes before the request, or for the caller to give up; either way nothing was sent. */
+/** Waits for a step before the request, or for the caller to give up; in both cases nothing was sent yet. */
 async function untilCut<T>(step: Promise<T>, { signal }: CallTimeouts): Promise<T> {
   const { promise: cut, reject } = Promise.withResolvers<never>();
   const giveUp = (): void => reject(unsent(signal.reason as Failure));
@@ -112,20 +117,20 @@ async function untilCut<T>(step: Promise<T>, { signal }: CallTimeouts): Promise<
 const unsent = ({ reason, message, upstream }: Failure): Failure =>
   new Failure(reason, "no", `${message}, nothing sent`, upstream);
 
-/** The body of a refusing reply; null when it was cut or stalled, so that the reply is not complete. */
+/** Reads the body of an error response; null if it was cut or stalled, so that the response is incomplete. */
 async function refusalText(reply: Response, timeouts: CallTimeouts): Promise<string | null> {
   const source = reply.body?.getReader() as BodyReader | undefined;
   if (source === undefined) return "";
   let late = false;
   const timer = setTimeout(() => {
     late = true;
-    void source.cancel().catch(() => {}); // what is being read of it ends there
+    void source.cancel().catch(() => {}); // ends the pending read
   }, ERROR_BODY_MS);
   try {
     const text = await readCounting(source, (bytes) => bytes <= ERROR_BYTES_MAX);
     return late || timeouts.reason !== null ? null : text;
   } catch (error) {
-    // Larger than any refusal needs to be: its status still speaks.
+    // Larger than any error body needs to be: the status still counts.
     return error instanceof TooLarge ? "" : null;
   } finally {
     clearTimeout(timer);
@@ -145,19 +150,22 @@ export class TooLarge extends Failure {
 
 interface Bounds {
   bytesMax: number;
-  /** What it takes of memory, where that was told before. */
+  /** The memory for the answer, if its size was announced. */
   room?: AnswerRoom | null;
   timeouts: Pick<CallTimeouts, "reason">;
 }
 
-/** The whole body as text, counted after decompression; failed and cut off above `bytesMax` or its room. Throws `Failure`. */
+/**
+ * Reads the whole body as text, counted after decompression; fails, and cancels the rest, above `bytesMax` or its
+ * room. Throws `Failure`.
+ */
 export async function readBounded(
   reply: Response,
   { bytesMax, room = null, timeouts }: Bounds,
 ): Promise<string> {
   const { headers } = reply;
   const length = headers.get("content-length");
-  // Beside either of these a length is no bound: chunks end where they say so, whatever stands in `content-length`.
+  // With either of these headers the length is no bound: chunks end where they say, whatever `content-length` is.
   const plain = !headers.has("content-encoding") && !headers.has("transfer-encoding");
   try {
     const fits = (bytes: number): boolean => bytes <= bytesMax && (room === null || room.holds(bytes));
@@ -188,10 +196,11 @@ async function readCounting(source: BodyReader, fits: (bytes: number) => boolean
 }
 
 /**
- * Codes of Bun's fetch for a connection that never stood: a port that refused, a name that is none, no descriptor or port of
- * our own, a certificate that was not taken, which is judged before the first byte of the request. No other TLS error is proof: `EPROTO` is called "the
- * handshake failed" also when the record behind a written request was broken, and a host that became unreachable may have
- * had the request before. The probe of the next call proves what those cannot.
+ * Error codes of Bun's fetch for a connection that was never established: a port that refused, an unknown name, no
+ * descriptor or port of our own, a rejected certificate, which is checked before the first byte of the request. No
+ * other TLS error is proof: `EPROTO` is reported as "the handshake failed" even if the record after a written request
+ * was broken, and a host that became unreachable may have received the request before. For those, the probe of the
+ * next call is the proof.
  */
 const NEVER_CONNECTED =
   /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|EMFILE|ENFILE|EADDRNOTAVAIL|CERT_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_ALTNAME_INVALID)$/;
@@ -201,7 +210,7 @@ function failureOfSocket(error: unknown): Failure {
   return NEVER_CONNECTED.test(code) ? noConnection(code) : lost(error);
 }
 
-/** The socket went away after bytes were written: nobody knows what ran. */
+/** The socket was lost after bytes were written: nobody knows what ran. */
 export function lost(error: unknown): Failure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "no code";
   const reason = wantIn(code) === null ? "broken" : "shortage";

@@ -1,4 +1,4 @@
-// Refusals of prompts as vendors word them.
+// Rejections of prompts in vendors' words.
 import { expect, test } from "bun:test";
 import { Failure } from "../failure.ts";
 import { contextFigures } from "./context-figures.ts";

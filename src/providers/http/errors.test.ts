@@ -1,4 +1,4 @@
-// What a refusal's words mean is read at their beginning: the rest may be megabytes, or a prompt that is quoted.
+// The meaning of a refusal is read from its beginning: the rest may be megabytes, or a quoted prompt.
 import { expect, test } from "bun:test";
 import { failureOfError } from "./errors.ts";
 
@@ -7,16 +7,16 @@ const reasonOf = (told: Partial<typeof NOTHING>): string =>
   failureOfError({ ...NOTHING, ...told }, []).reason;
 
 test.each([
-  // As vendors word it: our key, or what it belongs to.
+  // In vendors' words: about our key, or what it belongs to.
   ["account", "unsupported_country_region_territory", "Country, region, or territory not supported"],
   ["account", "", "You do not have access to the organization tied to the API key."],
   ["account", "UnrecognizedClientException", "The security token included in the request is invalid."],
   ["account", "AccessDeniedException", "Your account is not authorized to invoke this API operation."],
   ["account", "permission_error", "This organization has been disabled."],
-  // One model.
+  // About one model.
   ["rejected", "model_not_found", "Project `proj_1` does not have access to model `gpt-5`"],
   ["rejected", "AccessDeniedException", "You don't have access to the model with the specified model ID."],
-  // One request.
+  // About one request.
   [
     "content_filter",
     "",

@@ -1,6 +1,6 @@
-// What an upstream's refusal means (wire.md §8.3): the cause, and whether it proves that nothing ran. A status decides
-// alone; words only tell the kinds of 400 apart, and error events that have no status. Provider texts stay here: they may
-// quote keys or prompts (S14, S36).
+// What an upstream's error response means (wire.md §8.3): the cause, and whether it proves that nothing ran. A status
+// decides alone; words only distinguish the kinds of 400, and error events without a status. Provider texts stay
+// here: they may quote keys or prompts (S14, S36).
 import { HOUR_MS } from "../../domain/durations.ts";
 import type { Codec, UpstreamError } from "../codec.ts";
 import { Failure, type FailureCause, type UpstreamReply } from "../failure.ts";
@@ -8,8 +8,8 @@ import { contextFigures } from "./context-figures.ts";
 import { fitToShow } from "./words.ts";
 
 /**
- * The failure behind a reply that is not 200; `text` is null when its body did not arrive whole. `secrets` are taken out of
- * the words that are kept.
+ * Returns the failure behind a response other than 200; `text` is null if its body did not arrive whole. `secrets`
+ * are redacted from the words that are kept.
  */
 export function failureOfReply(
   { status, headers }: Response,
@@ -26,10 +26,10 @@ export function failureOfReply(
 
 export type ErrorCodec = Pick<Codec<unknown>, "idHeader" | "readError">;
 
-/** Of its words, to learn what they mean: an event may be megabytes of them, or quote a prompt. */
+/** How many of its characters are searched for its meaning: an event may have megabytes of them, or quote a prompt. */
 const CHARACTERS_READ = 8_000;
 
-/** The failure behind an error, also one inside a stream that began with 200: by its type, like a reply. */
+/** Returns the failure behind an error, also one inside a stream that began with 200: by its type, like a response. */
 export function failureOfError(
   told: UpstreamError,
   secrets: readonly string[],
@@ -95,8 +95,9 @@ function causeOf(error: UpstreamError): FailureCause {
 }
 
 /**
- * Of a 403: a prompt (OpenRouter, xAI) or a file that a caller named (Google) is denied by it as well as our key. Only where
- * it speaks of who we are there is it our account's; else it is about this one request, or this one model.
+ * The cause of a 403, which denies a prompt (OpenRouter, xAI) or a file that a caller named (Google) as well as our
+ * key. Only if it mentions our identity there is it about our account; otherwise it is about this one request, or
+ * this one model.
  */
 function causeOfDenial(error: UpstreamError): FailureCause {
   if (isAboutPolicy(error)) return "content_filter";
@@ -104,7 +105,7 @@ function causeOfDenial(error: UpstreamError): FailureCause {
   return isAboutAccount(error) && !isAboutModel(error) ? "account" : "rejected";
 }
 
-/** Of an event: its type is all there is. A word that is not known proves nothing. */
+/** The cause of an error event, which has only its type. An unknown word proves nothing. */
 function causeOfWords(error: UpstreamError): FailureCause {
   const { code } = error;
   if (isAboutQuota(error)) return "quota";
@@ -118,9 +119,10 @@ function causeOfWords(error: UpstreamError): FailureCause {
 }
 
 /**
- * Our account there is empty or suspended: no retry helps, somebody has to pay. By code where the vendor has one (OpenAI,
- * Moonshot, Alibaba, Zhipu, Cerebras), else by message (DeepSeek, Anthropic, xAI, Together, Fireworks, OpenRouter). "Quota"
- * alone is a rate limit elsewhere (Google, Vertex, Cerebras' tokens per minute), and so is whatever says when it passes.
+ * True if our account there is empty or suspended: no retry helps, somebody has to pay. By code if the vendor has one
+ * (OpenAI, Moonshot, Alibaba, Zhipu, Cerebras), else by message (DeepSeek, Anthropic, xAI, Together, Fireworks,
+ * OpenRouter). "Quota" alone is a rate limit elsewhere (Google, Vertex, Cerebras' tokens per minute), and so is
+ * anything that says when it passes.
  */
 const isAboutQuota = ({ code, message, retryAfterMs, status }: UpstreamError): boolean =>
   /insufficient_?(user_?)?(quota|balance|credits?|funds)|exceeded_current_quota|billing_?(hard_?limit|not_?active|error)|payment_required|arrearage|(credit|spending)_limit/i.test(
@@ -133,7 +135,7 @@ const isAboutQuota = ({ code, message, retryAfterMs, status }: UpstreamError): b
       withoutQuotes(message),
     ));
 
-/** Who we are there: a key, what it belongs to, and from where it is used. */
+/** True if it is about our identity there: a key, what it belongs to, and where it is used from. */
 const isAboutAccount = ({ code, message }: UpstreamError): boolean =>
   /key|auth|expired_?token|client_?token|credential|signature|unrecognized_?client|billing|payment|country|region|account|project|organi[sz]ation|suspended/i.test(
     code,
@@ -142,14 +144,14 @@ const isAboutAccount = ({ code, message }: UpstreamError): boolean =>
     withoutQuotes(message),
   );
 
-/** One model that our account may not use: its others are none the worse (OpenAI, Bedrock). */
+/** True if it is about one model that our account may not use: the others still work (OpenAI, Bedrock). */
 const isAboutModel = ({ code, message }: UpstreamError): boolean =>
   /model_?not_?found/i.test(code) || /\b(access to|use) (the |this )?model\b/i.test(message);
 
-/** What quotes may be a caller's. */
+/** Removes quotes, which may be a caller's words. */
 const withoutQuotes = (message: string): string => message.replace(/"[^"]*"|'[^']*'|`[^`]*`/g, "");
 
-/** Where words count: a 400 may quote what a caller wrote, who could close a provider for everybody with it. */
+/** The statuses for which words count: a 400 may quote a caller, who could close a provider for everybody with it. */
 const PAYMENT: ReadonlySet<number> = new Set([401, 402, 403, 412, 429]);
 
 const isAboutContext = ({ code, message }: UpstreamError): boolean =>
@@ -166,7 +168,7 @@ const isAboutPolicy = ({ code, message }: UpstreamError): boolean =>
 
 const RETRY_AFTER_MAX_MS = HOUR_MS;
 
-/** `retry-after-ms`, or `Retry-After` in seconds or as a date; milliseconds. */
+/** Returns the delay of `retry-after-ms`, or of `Retry-After` in seconds or as a date, in milliseconds. */
 function retryAfter(headers: Headers): number | null {
   const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (ms >= 0) return Math.min(Math.ceil(ms), RETRY_AFTER_MAX_MS);

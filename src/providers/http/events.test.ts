@@ -13,7 +13,10 @@ const figures = (completionTokens: number): ProviderUsage => ({
   ...NO_CLASSES,
 });
 
-/** A shape of one byte per event: a digit is usage, a letter is text, "." the finish, "!" an error; "_" before them nothing. */
+/**
+ * A shape with one byte per event: a digit is usage, a letter is text, "." the finish, "!" an error; "_" in front of
+ * them nothing.
+ */
 class Letters implements AnswerReader<string>, Framing<string> {
   readonly id = "up-1";
   complete = false;
@@ -42,7 +45,7 @@ class Letters implements AnswerReader<string>, Framing<string> {
   }
 }
 
-/** What is handed over of these reads, one group each, and how it ended. */
+/** Returns what is handed over of these reads, one group each, and how the stream ended. */
 async function read(
   reads: readonly (string | Uint8Array)[],
 ): Promise<{ groups: string[]; failure: Failure | null }> {

@@ -1,5 +1,6 @@
-// An upstream's event stream → parts, pull-based: one network read per step, nothing read ahead of the consumer. Ends
-// well only after every choice has finished; a failure after the model began is never proof of anything (wire.md §8.3).
+// Reads an upstream's event stream into parts, pull-based: one network read per step, nothing read ahead of the
+// consumer. It ends normally only after every choice has finished; a failure after the model began is never proof of
+// anything (wire.md §8.3).
 import type { AnswerReader, Framing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import type { Part } from "../provider.ts";
@@ -8,33 +9,36 @@ import { lost, type BodyReader } from "./call.ts";
 import { failureOfError } from "./errors.ts";
 import type { CallTimeouts } from "./timeouts.ts";
 
-/** Comments, empty events and the like since something was said; above what the longest event takes. */
+/** The bound on comments, empty events and the like since the last part; larger than the longest event. */
 const WORDLESS_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Handed over at once, at most: who counts what was delivered can stop between, however much one read brings. */
+/**
+ * The maximum number of parts handed over at once: a consumer that counts what was delivered can stop in between,
+ * however much one read brings.
+ */
 const PARTS_AT_ONCE = 256;
 
 interface Reading<Event> {
   framing: Framing<Event>;
   reader: AnswerReader<Event>;
   timeouts: CallTimeouts;
-  /** What must not be kept of the upstream's words. */
+  /** What must be redacted from the upstream's words. */
   secrets: readonly string[];
 }
 
-/** What has become of one stream. */
+/** The state of one stream. */
 interface Progress {
-  /** Something of the answer was handed over. */
+  /** True once any of the answer was handed over. */
   started: boolean;
-  /** Told before the first word: usage alone is no first part, and does not speak for what comes after it. */
+  /** Usage from before the first word: it is not a first part, and does not replace later usage. */
   early: Part | null;
-  /** Bytes since something was said. */
+  /** Bytes since the last part. */
   wordless: number;
-  /** Text came behind a finish: of such an upstream it says nothing (some repeat it on every chunk). */
+  /** Text came after a finish: for such an upstream a finish is no end (some repeat it on every chunk). */
   goesOn: boolean;
 }
 
-/** Parts of each network read together. Throws `Failure`; the reply is let go of however it ends. */
+/** Yields the parts of each network read together. Throws `Failure`; the response is released however it ends. */
 export async function* readParts<Event>(
   reply: Response,
   reading: Reading<Event>,
@@ -87,23 +91,26 @@ export async function* readParts<Event>(
     throw afterOutput(error, { began: progress.started || reader.began, id: reader.id });
   } finally {
     timeouts.end();
-    // The terminator is read: the connection may serve the next call.
+    // The terminator was read: the connection can serve the next call.
     void (drained ? drain(source) : source?.cancel().catch(() => {}));
   }
 }
 
-/** Who leaves before the first word pays for what was told by then (money.md §4): it is handed over, and then the end. */
+/**
+ * A caller that leaves before the first word pays for the usage reported by then (money.md §4): it is handed over
+ * before the end.
+ */
 const isSpent = (part: Part): boolean =>
   part.type === "usage" && part.usage.promptTokens + part.usage.completionTokens > 0;
 
-/** Figures are no word of the answer, and an event is none beside what it says. */
+/** Usage is not part of the answer, and neither is an event apart from its parts. */
 const says = ({ type }: Part): boolean => type !== "usage" && type !== "native";
 
-/** It has begun, and nothing of that is told: until its first word, events of any kind say that it is at work. */
+/** True if the model began without any output so far: until its first word, events of any kind show that it is working. */
 const thinks = ({ began, complete, holdsBack }: AnswerReader<never>, { started }: Progress): boolean =>
   began && !complete && (!started || holdsBack === true);
 
-/** What may be handed over before anything was; usage from before the first word goes in front of it. */
+/** Returns the parts to hand over, none before the first word; usage from before it goes in front. */
 function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: Progress }): Part[] {
   if (!spoke) {
     progress.early = parts.at(-1) ?? progress.early;
@@ -113,7 +120,7 @@ function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: P
   return progress.early === null ? parts : [progress.early, ...parts];
 }
 
-/** The events of one read. */
+/** Returns the events of one read. */
 function eventsIn<Event>(bytes: Uint8Array, { framing }: Reading<Event>, progress: Progress): Event[] {
   progress.wordless += bytes.byteLength;
   if (progress.wordless > WORDLESS_BYTES_MAX)
@@ -121,13 +128,16 @@ function eventsIn<Event>(bytes: Uint8Array, { framing }: Reading<Event>, progres
   return framing.push(bytes);
 }
 
-/** Where only the terminator is missing, a cut is an end too, and so is noise; throws what it is elsewhere. */
+/** If only the terminator is missing, a cut or noise ends the stream too; otherwise throws the failure. */
 function requireEnd<Event>(error: unknown, { reader, timeouts }: Reading<Event>): void {
   const failure = error instanceof Failure ? error : (timeouts.reason ?? lost(error));
   if (!reader.complete || failure.reason === "aborted") throw failure;
 }
 
-/** Appends what one read brought, and says how the stream ended with it; parts before a failure still count as delivered. */
+/**
+ * Appends the parts of one read, and returns how the stream ended with it; parts before a failure still count as
+ * delivered.
+ */
 function readEvents<Event>(
   events: readonly Event[],
   { reader, secrets }: Reading<Event>,
@@ -152,7 +162,7 @@ function lastParts(reader: AnswerReader<never>): Part[] {
   return parts;
 }
 
-/** Once the model has put something out, no word of the upstream proves that nothing ran. */
+/** Once the model has produced output, nothing the upstream says proves that nothing ran. */
 function afterOutput(
   { reason, executed, message, upstream }: Failure,
   { began, id }: { began: boolean; id: string | null },
@@ -165,7 +175,7 @@ function afterOutput(
 const DRAIN_MS = 1000;
 const DRAIN_BYTES_MAX = 64 * 1024;
 
-/** Reads what little follows the terminator; never much, never long. */
+/** Reads what follows the terminator; never much, never long. */
 async function drain(source: BodyReader | undefined): Promise<void> {
   if (source === undefined) return;
   const timer = setTimeout(() => void source.cancel().catch(() => {}), DRAIN_MS);
@@ -177,7 +187,7 @@ async function drain(source: BodyReader | undefined): Promise<void> {
     }
     await source.cancel();
   } catch {
-    // The answer is complete: what happens to its connection concerns nobody.
+    // The answer is complete: a failure of its connection does not matter.
   } finally {
     clearTimeout(timer);
   }

@@ -1,5 +1,5 @@
-// One upstream of any wire shape behind `Provider`: a codec for what is said, and one HTTP request per call for how
-// (wire.md §8.1). Whole answers are read within one bound of time and bytes, streams as they come.
+// Implements `Provider` for one upstream of any wire shape: a codec decides what is said, and each call is one HTTP
+// request (wire.md §8.1). Whole answers are read within one bound of time and bytes, streams as they come.
 import { ANSWER_BYTES_MAX } from "../../domain/answer-size.ts";
 import type { AnswerReader, Codec, Outgoing } from "../codec.ts";
 import { Failure } from "../failure.ts";
@@ -11,20 +11,20 @@ import { readParts } from "./events.ts";
 import { ConnectProbe } from "./probe.ts";
 import { CallTimeouts, type Timeouts } from "./timeouts.ts";
 
-/** Where a provider is, whatever it speaks. */
+/** The address of a provider, whatever its shape. */
 export interface ProviderAddress {
-  /** As releases name it. */
+  /** The name that releases use. */
   name: string;
   /** Up to and including its version segment. */
   baseUrl: string;
   timeouts: Timeouts;
-  /** Path of a cheap GET below the base URL, such as `/models`; null = a connection is all that is asked for. */
+  /** Path of a cheap GET below the base URL, such as `/models`; null = a probe only connects. */
   probePath: string | null;
-  /** Whether it is told which trace a call belongs to. */
+  /** True if it is sent the trace that a call belongs to. */
   traceparent?: boolean;
 }
 
-/** One for each configured provider; it holds no connection, only what it heard of its host. */
+/** Returns the provider, one for each configured one; it holds no connection, only what is known of its host. */
 export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Event>): Provider {
   const line: Line<Event> = {
     ...upstream,
@@ -48,7 +48,7 @@ export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Even
 }
 
 interface Line<Event> extends ProviderAddress {
-  /** Of a whole answer: its first word may come at its end. */
+  /** For a whole answer, whose first byte may come at its end. */
   wholeTimeouts: Pick<Timeouts, "firstTokenMs" | "idleMs" | "totalMs">;
   codec: Codec<Event>;
   connectProbe: ConnectProbe;
@@ -87,7 +87,7 @@ async function stream<Event>(line: Line<Event>, call: ProviderCall): Promise<Pro
   }
 }
 
-/** Of a count: a number in an object. */
+/** A count is a number in an object. */
 const COUNT_BYTES_MAX = 64 * 1024;
 
 async function countTokens<Event>(line: Line<Event>, call: CountCall): Promise<number> {
@@ -115,7 +115,7 @@ async function countTokens<Event>(line: Line<Event>, call: CountCall): Promise<n
   }
 }
 
-/** Native bodies are those of shapes whose events are text. */
+/** Only shapes with events of text have native bodies. */
 function streamReader<Event>(codec: Codec<Event>, call: ProviderCall): AnswerReader<Event> {
   const reader = codec.reader(call);
   return call.body.native ? (new NativeReader(reader as AnswerReader<never>) as AnswerReader<never>) : reader;
@@ -127,7 +127,7 @@ async function requireStream({ headers, body }: Response): Promise<void> {
   throw new Failure("broken", "unknown", "the upstream answered a stream with something else");
 }
 
-/** Alive is who answers: an unknown path does, a refused account or a 5xx does not help us. */
+/** A provider is alive if it answers: even with an unknown path, but not with a rejected account or a 5xx. */
 async function probe<Event>(line: Line<Event>, signal: AbortSignal): Promise<void> {
   const { connectMs } = line.timeouts;
   const timeouts = new CallTimeouts(signal, {
@@ -157,7 +157,7 @@ async function answers<Event>(line: Line<Event>, timeouts: CallTimeouts): Promis
   }
 }
 
-/** A 403 that says nothing of our account may be about a caller's request; where nobody asked anything it is ours. */
+/** A 403 that does not mention our account may be about a caller's request; a probe has no caller, so it is about ours. */
 const isAlive = ({ reason, upstream: { status } }: Failure): boolean =>
   reason === "rate_limited" || (reason === "rejected" && status !== 403);
 

@@ -1,4 +1,4 @@
-// What the tests of all shapes share: a provider at an address, and a failure that is looked at.
+// What the tests of all shapes share: a provider at an address, and the failure of an action.
 import type { Codec } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import type { Provider } from "../provider.ts";
@@ -14,7 +14,7 @@ export const providerOver = <Event>(
   change: Partial<ProviderAddress> = {},
 ): Provider => httpProvider({ name: "acme", baseUrl, probePath: "/models", timeouts: FAR, ...change }, codec);
 
-/** The failure that an action ends in. */
+/** Returns the failure that an action throws. */
 export function thrown(action: () => unknown): Failure {
   try {
     action();

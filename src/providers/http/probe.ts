@@ -1,10 +1,10 @@
-// Whether the provider's host takes connections at all, asked before a request is begun. Bun's fetch has no connect
-// timeout, cannot tell "never connected" from "no answer yet", and calls every TLS error a failed handshake, also those
-// after the request was written; a probe can tell, so a dead host is proof of non-execution (money.md §2). Busy
-// providers are not probed: whoever answered lately is there.
+// Checks that the provider's host accepts connections at all, before a request is begun. Bun's fetch has no connect
+// timeout, cannot tell "never connected" from "no answer yet", and reports every TLS error as a failed handshake,
+// even one after the request was written. A probe can tell, so a dead host is proof of non-execution (money.md §2).
+// Busy providers are not probed: a host that answered lately is up.
 import { Failure, noConnection } from "../failure.ts";
 
-/** An answer this fresh makes a probe needless. */
+/** An answer this recent makes a probe unnecessary. */
 const FRESH_MS = 10_000;
 
 interface Host {
@@ -12,7 +12,7 @@ interface Host {
   port: number;
 }
 
-/** Opens a connection and closes it; with `handshake` only once TLS stands. Throws an error with a `code`. */
+/** Opens a connection and closes it; with `handshake`, only after the TLS handshake. Throws an error with a `code`. */
 export type Open = (host: Host, handshake: boolean) => Promise<void>;
 
 const openAndClose: Open = (host, handshake) => (handshake ? shakeHands(host) : connect(host));
@@ -34,17 +34,17 @@ async function shakeHands(host: Host): Promise<void> {
         socket.end();
       },
       data() {},
-      error() {}, // what follows the handshake concerns nobody
+      error() {}, // what follows the handshake does not matter
       close: () => reject(new Error("closed before the TLS handshake")),
     },
   });
   await promise;
 }
 
-/** Of one host; many calls at once share one probe. */
+/** The probe of one host; concurrent calls share one check. */
 export class ConnectProbe {
   private heardAtMs = Number.NEGATIVE_INFINITY;
-  /** TLS worked there the last time, so that its port is all there is to ask for. */
+  /** TLS worked there the last time, so it is enough to connect to its port. */
   private handshakeKnown: boolean;
   private checking: Promise<Failure | null> | null = null;
   private readonly host: Host;
@@ -64,19 +64,19 @@ export class ConnectProbe {
     };
   }
 
-  /** The provider has just answered something. */
+  /** Called when the provider has just answered. */
   answered(): void {
     this.heardAtMs = performance.now();
     this.handshakeKnown = true;
   }
 
-  /** A connection was lost before any answer: the next call asks again, TLS included. */
+  /** Called when a connection was lost before any answer: the next call probes again, TLS included. */
   suspect(): void {
     this.heardAtMs = Number.NEGATIVE_INFINITY;
     this.handshakeKnown = !this.secure;
   }
 
-  /** Null when nothing speaks against calling; calls that arrive together share one probe. */
+  /** Returns null if nothing speaks against calling; calls that arrive together share one probe. */
   check(): Promise<Failure | null> | null {
     return performance.now() - this.heardAtMs < FRESH_MS ? null : (this.checking ?? this.begin());
   }

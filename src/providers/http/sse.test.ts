@@ -74,7 +74,7 @@ test("many long events in sequence do not count together", () => {
   for (let n = 0; n < 12; n++) expect(lines.push(event)).toHaveLength(1);
 });
 
-/** What an upstream could repeat for ever without ending an event. */
+/** What an upstream could repeat forever without ending an event. */
 const ENDLESS: [string, string][] = [
   ["empty data lines", "data:\n"],
   ["empty data lines that end with CR", "data:\r"],

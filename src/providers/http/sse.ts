@@ -1,12 +1,12 @@
-// Server-sent events from bytes: each network read is decoded once and gives the data of the events that it completed.
-// Bounded: an event that never ends is a broken upstream, not a growing buffer (money.md §12, fault 52).
+// Server-sent events from bytes: each network read is decoded once and yields the data of the events that it
+// completed. Bounded: an event that never ends is a broken upstream, not a growing buffer (money.md §12, fault 52).
 import type { Framing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { readJson } from "./json.ts";
 
-/** One event may hold at most this many characters in this many lines, whatever the lines say. */
+/** The maximum number of characters in one event, whatever its lines are. */
 export const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024;
-/** Lines of one event at most. */
+/** The maximum number of lines in one event. */
 export const EVENT_LINES_MAX = 65_536;
 
 const GOES_ON = { stream: true };
@@ -20,16 +20,16 @@ export class SseEvents implements Framing<string> {
   /** The line that has not ended yet. Only new text is searched, so long lines in small pieces stay linear. */
   private partial = "";
   private data: string | null = null;
-  /** Characters and lines since the last blank line: comments and fields that nobody reads count like data. */
+  /** Characters and lines since the last blank line: comments and ignored fields count like data. */
   private size = 0;
   private lines = 0;
   private failure: Failure | null = null;
-  /** The last text ended with CR: an LF that follows belongs to it. */
+  /** The last text ended with CR; a following LF belongs to it. */
   private afterReturn = false;
 
   /**
-   * The data of every event that ended in these bytes. Throws `Failure` for an event without end; what ended before it in
-   * the same bytes is given out first.
+   * Returns the data of every event that ended in these bytes. Throws `Failure` for an event without end; events that
+   * ended before it in the same bytes are returned first.
    */
   push(bytes: Uint8Array): string[] {
     const events: string[] = [];
@@ -43,7 +43,7 @@ export class SseEvents implements Framing<string> {
     return events;
   }
 
-  /** Some close the connection right behind the last line, which may be the usage, or the terminator. */
+  /** Some upstreams close the connection right after the last line, which may be the usage, or the terminator. */
   rest(): string[] {
     const events: string[] = [];
     if (this.failure === null) this.split("\n\n", events);

@@ -1,4 +1,4 @@
-// What is an upstream's silence: time in which we could have read, and nothing came. Time passes here by hand.
+// An upstream is silent while we could have read and nothing came. These tests advance the time by hand.
 import { afterEach, beforeEach, expect, jest, spyOn, test } from "bun:test";
 import { CallTimeouts } from "./timeouts.ts";
 
@@ -20,7 +20,7 @@ afterEach(() => {
 const begun = (totalMs: number): CallTimeouts =>
   new CallTimeouts(new AbortController().signal, { firstTokenMs: FIRST_MS, idleMs: FIRST_MS, totalMs });
 
-/** The thread runs: every timer comes when it is due. */
+/** The thread runs: every timer fires when it is due. */
 function pass(ms: number): void {
   for (let at = 0; at < ms; at += 1) {
     nowMs += 1;
@@ -28,7 +28,7 @@ function pass(ms: number): void {
   }
 }
 
-/** The thread is held: a locked store, a frozen process. The timer that came due meanwhile comes behind it. */
+/** The thread is blocked: a locked store, a frozen process. A timer that came due meanwhile fires late. */
 function hold(ms: number): void {
   nowMs += ms;
   jest.advanceTimersToNextTimer();
@@ -41,7 +41,7 @@ test("a thread that was held reads what waits before the upstream is called sile
   hold(4 * FIRST_MS); // nobody could read
   pass(20);
   expect(reason()).toBeNull();
-  timeouts.pause(); // what waited is read
+  timeouts.pause(); // the pending data is read
   timeouts.resume();
   pass(FIRST_MS / 2);
   expect(reason()).toBeNull();

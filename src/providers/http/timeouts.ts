@@ -1,5 +1,6 @@
-// The timers of one upstream call: first part, idle, total (wire.md §8.1). Only time in which we wait for the upstream
-// counts as its silence; a slow consumer is not. One timer in all, re-armed when it fires, so progress costs a clock reading.
+// The timers of one upstream call: first part, idle, total (wire.md §8.1). Only time in which we wait for the
+// upstream counts as its silence; time spent on a slow consumer does not. There is a single timer, re-armed when it
+// fires, so progress costs only a clock reading.
 import { Failure } from "../failure.ts";
 import type { CallSignal } from "../provider.ts";
 
@@ -10,35 +11,41 @@ export interface Timeouts {
   totalMs: number;
 }
 
-/** After the last finish only usage and the terminator are awaited, after the usage only the terminator. */
+/** After the last finish only usage and the terminator are awaited; after the usage, only the terminator. */
 const USAGE_MS = 5000;
 const TERMINATOR_MS = 1000;
-/** So late a timer comes only when the thread was held: by a locked store, a frozen process. What was sent meanwhile waits. */
+/**
+ * A timer is this late only if the thread was blocked: by a locked store, a frozen process. Data that arrived
+ * meanwhile is pending.
+ */
 const HELD_MS = 50;
-/** In which that is read. */
+/** The time to read that data. */
 const CATCH_UP_MS = 250;
-/** So often in a row: where every timer comes late, a silence would never be one. */
+/** The maximum in a row: if every timer came late, silence would never be noticed. */
 const CATCH_UPS_MAX = 4;
 
 const OPEN = { finishMs: null, usageMs: null };
 
-/** Of one call; all durations in milliseconds, on the monotonic clock. */
+/** The timers of one call; all durations in milliseconds, on the monotonic clock. */
 export class CallTimeouts {
   private readonly controller = new AbortController();
   private readonly startedAtMs = performance.now();
   private waitingSinceMs = this.startedAtMs;
-  /** Off while parts are with the consumer. */
+  /** False while the consumer has the parts. */
   private waiting = true;
-  /** A part has come. */
+  /** True once a part has come. */
   private spoke = false;
   private silenceMs: number;
   private lentAtMs = 0;
-  /** Monotonic: when the last finish, and the usage, had been read; no word extends what is left from then on. */
+  /**
+   * Monotonic times at which the last finish and the usage were read; from then on nothing extends the time that is
+   * left.
+   */
   private closed: { finishMs: number | null; usageMs: number | null } = OPEN;
   private timer: ReturnType<typeof setTimeout>;
   /** When the timer should fire. */
   private dueAtMs = 0;
-  /** Since something was said. */
+  /** Late timers since the last part. */
   private catchUps = 0;
 
   constructor(
@@ -51,7 +58,7 @@ export class CallTimeouts {
     else caller.addEventListener("abort", this);
   }
 
-  /** For `fetch`. */
+  /** The signal for `fetch`. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
@@ -61,25 +68,28 @@ export class CallTimeouts {
     return this.signal.aborted && this.signal.reason instanceof Failure ? this.signal.reason : null;
   }
 
-  /** Parts go to the consumer; from the first ones on, the idle time is the limit. */
+  /** Called when parts go to the consumer; from the first ones on, the idle time is the limit. */
   pause(): void {
     this.waiting = false;
     this.spoke = true;
     this.catchUps = 0;
-    this.closed = OPEN; // it goes on behind its finish
+    this.closed = OPEN; // the answer continues after its finish
     const { idleMs } = this.timeouts;
     if (this.silenceMs === idleMs) return;
     this.silenceMs = idleMs;
     this.rearm();
   }
 
-  /** The consumer wants more. */
+  /** Called when the consumer wants more. */
   resume(): void {
     this.waiting = true;
     this.waitingSinceMs = performance.now();
   }
 
-  /** What goes to the consumer is no word of the answer: the upstream's silence stands still meanwhile, and goes on. */
+  /**
+   * Called when something other than the answer goes to the consumer: the upstream's silence is paused meanwhile, not
+   * reset.
+   */
   lend(): void {
     this.waiting = false;
     this.lentAtMs = performance.now();
@@ -91,8 +101,9 @@ export class CallTimeouts {
   }
 
   /**
-   * Every choice has finished: what is still to come comes soon or never. Told after each read; only the first counts, and
-   * the first after the usage was there, so that neither comments nor repeated usage keep the client waiting.
+   * Called after each read once every choice has finished: what is still to come comes soon or never. Only the first
+   * call counts, and the first after the usage arrived, so that neither comments nor repeated usage keep the client
+   * waiting.
    */
   closing(usageTold: boolean): void {
     const nowMs = performance.now();
@@ -118,8 +129,9 @@ export class CallTimeouts {
   }
 
   /**
-   * The timer fired: the time is over, or goes on because the upstream spoke since it was set. Where it fired late, nobody
-   * could read what the upstream said: that is done first, unless the whole call has ended.
+   * The timer fired: either the time is over, or it continues because the upstream sent something since the timer was
+   * set. If it fired late, nobody could read what the upstream sent: that is read first, unless the whole call has
+   * ended.
    */
   check(): void {
     const leftMs = this.leftMs();
@@ -130,7 +142,10 @@ export class CallTimeouts {
     else this.controller.abort(this.over(nowMs));
   }
 
-  /** Why: it fell silent, or spoke for longer than a whole call may take, which says nothing about it. */
+  /**
+   * Returns the reason: the upstream fell silent, or answered for longer than a whole call may take, which is not its
+   * fault.
+   */
   private over(nowMs: number): Failure {
     const silent = this.waiting && nowMs >= this.waitingSinceMs + this.silenceMs;
     return this.spoke && !silent && this.closed === OPEN

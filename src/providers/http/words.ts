@@ -1,6 +1,6 @@
-// A provider's own words about a failure, made fit to keep and to show: short, on one line, without what identifies our
-// account there or a caller's prompt (S14, S36). They are for the record, the log and the operator, never for a caller's
-// answer: clients match on words (wire.md §4.1).
+// Makes a provider's own words about a failure fit to keep and to show: short, on one line, without what identifies
+// our account there or a caller's prompt (S14, S36). They are for the record, the log and the operator, never for a
+// caller's answer: clients match on words (wire.md §4.1).
 
 const CHARACTERS_READ = 4_000;
 const CHARACTERS_MAX = 300;
@@ -13,7 +13,7 @@ const REDACTED: readonly [RegExp, string][] = [
   [/\bbearer\s+\S+/gi, "[key]"],
   [/\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}/g, "[mail]"],
   [/\bAIza[\w-]{10,}|\bA[KS]IA\w{12,}/g, "[key]"],
-  // A prefix, then something with a digit or masked: keys, organizations, projects, teams, accounts.
+  // A prefix, then something masked or with a digit: keys, organizations, projects, teams, accounts.
   [
     /\b(?:sk|pk|rk|gsk|xai|ghp|key|api|org|proj|team|acct|acc|user|tenant|account|project)[-_](?=[\w.-]*[\d*])[\w*.…-]{5,}/gi,
     "[id]",
@@ -28,7 +28,7 @@ const REDACTED: readonly [RegExp, string][] = [
   ],
 ];
 
-/** One line of at most 300 characters; null when nothing is left. `secrets` are what we sent there in headers. */
+/** Returns one line of at most 300 characters; null if nothing is left. `secrets` are what we sent there in headers. */
 export function fitToShow(text: string, secrets: readonly string[]): string | null {
   let words = text.slice(0, CHARACTERS_READ).toWellFormed();
   for (const secret of secrets) if (secret.length >= SECRET_MIN) words = words.replaceAll(secret, "[key]");

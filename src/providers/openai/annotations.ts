@@ -1,16 +1,17 @@
-// The citations of one choice, in OpenAI's shape, whichever way they come: told over many chunks, repeated with each, or
-// whole (wire.md §3.1). Clients check this shape strictly, so what is none of it is left out. Bounded; nobody pays for them.
+// The citations of one choice, in OpenAI's shape, however they come: spread over many chunks, repeated with each, or
+// whole (wire.md §3.1). Clients check this shape strictly, so anything else is dropped. Bounded; nobody pays for
+// them.
 import { isJsonObject } from "../../domain/read-value.ts";
 import type { UrlCitation } from "../provider.ts";
 
-/** More of one choice are dropped: they are an ornament of the answer, and no reason to break it. */
+/** More citations of one choice are dropped: they only decorate the answer, and are no reason to break it. */
 export const ANNOTATIONS_MAX = 256;
-/** Of all their addresses and titles together, UTF-16 units. */
+/** The bound on all their addresses and titles together, in UTF-16 units. */
 export const ANNOTATION_CHARACTERS_MAX = 65_536;
 
-/** Of one choice. */
+/** The citations of one choice. */
 export class Annotations {
-  /** By its text: some upstreams repeat all of them on every chunk. */
+  /** By its text, since some upstreams repeat all of them on every chunk. */
   private readonly found = new Map<string, UrlCitation>();
   private characters = 0;
 
@@ -18,7 +19,7 @@ export class Annotations {
     return [...this.found.values()];
   }
 
-  /** Adds what is a citation, is new, and fits. */
+  /** Adds every well-formed citation that is new and fits. */
   read(annotations: unknown[]): void {
     for (const annotation of annotations) {
       if (this.found.size >= ANNOTATIONS_MAX) return;
@@ -38,7 +39,7 @@ export class Annotations {
   }
 }
 
-/** Null without an address; a title or place that was not told is "" or 0, since clients insist on all four. */
+/** Returns null without an address; a missing title or place is "" or 0, since clients insist on all four. */
 function citationOf(annotation: unknown): UrlCitation | null {
   if (!isJsonObject(annotation) || annotation["type"] !== "url_citation") return null;
   const told = annotation["url_citation"];

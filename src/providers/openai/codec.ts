@@ -1,5 +1,5 @@
-// The chat-completions shape, at any base URL and in any vendor's dialect (wire.md §8), and the Responses shape beside it where a
-// vendor has that, too: for who asks in it. Passes fields of the first through by allowlist.
+// The chat-completions shape, at any base URL and in any vendor's dialect (wire.md §8), and, for callers of that
+// shape, the Responses shape if the vendor also has it. Fields of the former pass through by allowlist.
 import type { Authorize, Codec } from "../codec.ts";
 import { SseEvents } from "../http/sse.ts";
 import { issuerOf } from "../issuer.ts";
@@ -14,7 +14,7 @@ import { ResponsesReader } from "./responses/responses-reader.ts";
 export interface OpenAiAccount {
   /** The provider's name: the key under which its own state comes back (wire.md §8.4). */
   family: string;
-  /** What proves whose account it is: in headers only. */
+  /** Authenticates calls, in headers only. */
   authorize: Authorize;
   dialect: Dialect;
 }

@@ -1,4 +1,4 @@
-// `providers[].dialect`: a usual dialect, told point by point where this provider differs (providers.md §2).
+// `providers[].dialect`: a preset, overridden point by point where this provider differs (providers.md §2).
 import { z } from "zod";
 import { OPTIONAL_FIELDS } from "../../domain/request-fields.ts";
 import {
@@ -92,7 +92,7 @@ const changed = (usual: Dialect, told: z.output<typeof points>): Dialect => ({
   ...(told.responses !== undefined && { responses: told.responses }),
 });
 
-/** Of a provider whose vendor only the preset says. */
+/** The setting for a provider whose vendor only the preset tells. */
 export const anyDialect = described
   .prefault({})
   .describe(
@@ -100,7 +100,7 @@ export const anyDialect = described
   )
   .transform(({ preset, ...told }) => changed(DIALECTS[preset], told));
 
-/** Of a vendor whose dialect is known. */
+/** The setting for a vendor whose dialect is known. */
 export const dialectOf = (usual: Dialect) =>
   points
     .prefault({})

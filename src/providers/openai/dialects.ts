@@ -1,37 +1,40 @@
-// Dialects of the chat-completions shape: what an upstream calls its output maximum, which role and which optional
+// Dialects of the chat-completions shape: what an upstream calls its output maximum, and which role and optional
 // fields it knows (providers.md §2). Data only: a provider's configuration names a preset and may override any of it.
 import { OPTIONAL_FIELDS, type OptionalField } from "../../domain/request-fields.ts";
 
 export const OUTPUT_MAXIMUMS = ["max_tokens", "max_completion_tokens"] as const;
 
-/** How a published mode of thinking is said: `reasoning_effort`, `thinking: {type}`, or the one beside the other. */
+/** How a published thinking mode is sent: `reasoning_effort`, `thinking: {type}`, or both. */
 export const THINKING_WORDS = ["effort", "switch", "switch_and_effort"] as const;
-/** On which turns of the model's its thoughts go back, while it thinks: on none, on those with calls, on all. */
+/** The turns of the model on which its thoughts are sent back while it thinks: none, those with calls, all. */
 export const THOUGHTS = ["never", "calls", "always"] as const;
 
 export interface Dialect {
-  /** What the upstream calls its output maximum: the other name is ignored by some, and generation runs on. */
+  /** The upstream's name for its output maximum; some ignore the other name, and generation runs on. */
   outputMaximum: (typeof OUTPUT_MAXIMUMS)[number];
-  /** Whether it knows the role `developer`; where not, such messages go as `system`. */
+  /** True if it knows the role `developer`; otherwise such messages are sent as `system`. */
   developerRole: boolean;
-  /** Whether it reads a `file` part with a PDF in it; where not, the request is refused. */
+  /** True if it reads a `file` part with a PDF in it; otherwise the request is refused. */
   files: boolean;
-  /** Whether it takes a text in parts; where not, what consists of texts alone goes as one. */
+  /** True if it accepts a text in parts; otherwise content of texts alone is sent as one. */
   textParts: boolean;
   thinking: (typeof THINKING_WORDS)[number];
-  /** `always` stands for a vendor that refuses a turn without: one whose thoughts were lost gets a blank in their place. */
+  /**
+   * `always` is for a vendor that rejects a turn without thoughts: one whose thoughts were lost gets a blank in their
+   * place.
+   */
   thoughts: (typeof THOUGHTS)[number];
-  /** Whether it refuses turns in an order that others take, and ids of calls that are not its own (`strict-turns.ts`). */
+  /** True if it rejects turns in an order that others accept, and call ids that are not its own (`strict-turns.ts`). */
   strictTurns: boolean;
-  /** Whether it tells thoughts as `reasoning_details`, and wants them back with the calls behind them. */
+  /** True if it sends thoughts as `reasoning_details`, and wants them back with the calls that follow them. */
   reasoningDetails: boolean;
-  /** What else it knows; anything else is not sent to it. */
+  /** The other fields that it knows; no others are sent. */
   fields: readonly OptionalField[];
-  /** Whether it speaks the Responses shape, too; left out: where its vendor's own address does. */
+  /** True if it also supports the Responses shape; absent: if its vendor's own address does. */
   responses?: boolean | undefined;
 }
 
-/** Of most vendors. */
+/** The values of most vendors. */
 const USUAL = {
   textParts: true,
   thinking: "effort",
@@ -43,7 +46,7 @@ const USUAL = {
 const SAMPLING = ["top_p", "frequency_penalty", "presence_penalty"] as const;
 const COMMON = [...SAMPLING, "seed", "user", "stream_options", "n", "logprobs", "response_format"] as const;
 
-/** By vendor, from what each publishes of its chat-completions endpoint. `system` is understood by all of them. */
+/** By vendor, from what each publishes of its chat-completions endpoint. All of them understand `system`. */
 export const DIALECTS = {
   openai: {
     outputMaximum: "max_completion_tokens",
@@ -52,7 +55,7 @@ export const DIALECTS = {
     ...USUAL,
     fields: OPTIONAL_FIELDS,
   },
-  /** Thinks unless it is told not to. While it does and has tools, it refuses a turn of its own without its thoughts. */
+  /** Thinks unless told not to. While it thinks and has tools, it rejects an assistant's turn without its thoughts. */
   deepseek: {
     outputMaximum: "max_tokens",
     developerRole: false,
@@ -63,7 +66,7 @@ export const DIALECTS = {
     thoughts: "always",
     fields: [...SAMPLING, "stream_options", "logprobs", "response_format"],
   },
-  /** Refuses what it does not know with 422, members of messages, too; tells usage in a stream unasked. */
+  /** Rejects what it does not know with 422, even members of messages; sends usage in a stream unasked. */
   mistral: {
     outputMaximum: "max_tokens",
     developerRole: false,
@@ -73,7 +76,7 @@ export const DIALECTS = {
     strictTurns: true,
     fields: [...SAMPLING, "parallel_tool_calls", "n", "response_format"],
   },
-  /** Refuses `reasoning_content` in a message, and instructions in parts, with 400. */
+  /** Rejects `reasoning_content` in a message, and instructions in parts, with 400. */
   groq: {
     outputMaximum: "max_completion_tokens",
     developerRole: false,
@@ -122,7 +125,7 @@ export const DIALECTS = {
     thoughts: "always",
     fields: [...SAMPLING, "stream_options", "n", "response_format", "safety_identifier", "prompt_cache_key"],
   },
-  /** Refuses penalties, `logit_bias`, `parallel_tool_calls` and `reasoning_content` with 400. */
+  /** Rejects penalties, `logit_bias`, `parallel_tool_calls` and `reasoning_content` with 400. */
   cerebras: {
     outputMaximum: "max_completion_tokens",
     developerRole: false,
@@ -131,7 +134,7 @@ export const DIALECTS = {
     thoughts: "never",
     fields: ["top_p", "seed", "user", "stream_options", "logprobs", "response_format"],
   },
-  /** Has no tools; tells usage with every chunk, unasked. */
+  /** Has no tools; sends usage with every chunk, unasked. */
   perplexity: {
     outputMaximum: "max_tokens",
     developerRole: false,
@@ -146,7 +149,7 @@ export const DIALECTS = {
     ...USUAL,
     fields: [...SAMPLING, "seed", "stream_options", "logprobs", "response_format"],
   },
-  /** Its documents tell of files in the Responses API alone. */
+  /** Its documentation mentions files only in the Responses API. */
   azure: {
     outputMaximum: "max_completion_tokens",
     developerRole: true,
@@ -154,7 +157,7 @@ export const DIALECTS = {
     ...USUAL,
     fields: OPTIONAL_FIELDS,
   },
-  /** Of Google's layer: it refuses names that it does not know with 400. */
+  /** Google's compatible layer, which rejects unknown names with 400. */
   gemini: {
     outputMaximum: "max_tokens",
     developerRole: false,

@@ -1,5 +1,6 @@
-// The embeddings shape: `POST /embeddings` beside chat completions, at the same vendors with the same proof (surfaces.md §5).
-// Its bodies are always callers' own (`request.native`); of the answer only its usage is read, and that it is one.
+// The embeddings shape: `POST /embeddings` beside chat completions, at the same vendors with the same credentials
+// (surfaces.md §5). Its bodies are always callers' own (`request.native`). An answer is only checked to be one, and
+// its usage read.
 import { ANSWER_BYTES_MAX } from "../../domain/answer-size.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
@@ -13,10 +14,13 @@ import { vectorsIn } from "./vectors.ts";
 
 type Call = Pick<CallDraft["request"], "native">;
 
-/** Whether a call is of this shape, and not a chat. */
+/** True if a call is of this shape, and not a chat. */
 export const asksForVectors = ({ native }: Call): boolean => native?.shape === "openai-embeddings";
 
-/** One upstream call: the caller's fields in their order, with this upstream's name of the model and no one's of a user. */
+/**
+ * Builds one upstream call: the caller's fields in their order, with the upstream's name of the model, and the HMAC of
+ * `user` in place of its value.
+ */
 export const embeddingsBody = (draft: CallDraft, known: readonly string[]): OutgoingBody =>
   new EmbeddingsBody(draft, known);
 
@@ -56,34 +60,40 @@ class EmbeddingsBody implements OutgoingBody {
   }
 }
 
-/** A text, a list of texts, the ids of one text, or a list of such lists: one vector is asked for each. */
+/**
+ * Returns the inputs, with one vector each: from a text, a list of texts, the token ids of one text, or a list of
+ * such lists.
+ */
 export function inputsOf(input: unknown): readonly (string | readonly number[])[] {
   if (!Array.isArray(input)) return typeof input === "string" ? [input] : [];
   return typeof input[0] === "number" ? [input as number[]] : (input as (string | number[])[]);
 }
 
-/** As most models have at most, where the request does not say: a wider one takes more room as it answers. */
+/**
+ * The most that most models have, used if the request has none: a wider vector reserves more room as the answer
+ * arrives.
+ */
 const USUAL_DIMENSIONS = 4096;
-/** A number in digits, with its comma, and in base64. */
+/** The bytes of a number with its comma, in digits and in base64. */
 const BYTES_OF = { float: 24, base64: 6 } as const;
-/** What stands around a vector. */
+/** The bytes around a vector. */
 const BYTES_AROUND = 64;
 
-/** How long the answer is at most, about. */
+/** Returns the approximate maximum length of the answer. */
 function lengthOf({ input, dimensions, encoding_format: encoding }: JsonObject): number {
   const numbers = typeof dimensions === "number" ? dimensions : USUAL_DIMENSIONS;
   const vector = numbers * BYTES_OF[encoding === "base64" ? "base64" : "float"] + BYTES_AROUND;
   return Math.min(inputsOf(input).length * vector, ANSWER_BYTES_MAX);
 }
 
-/** An id is one token, and so is each of these words, in no more bytes than any id takes with its comma. */
+/** A token id is one token, and so is each of these words, which have no more bytes than any id with its comma. */
 const textOf = (input: string | readonly number[]): string =>
   typeof input === "string" ? input : " a".repeat(input.length);
 
-/** Reads an answer to as many inputs as were sent. Nothing of it is text: what it cost is its usage alone. */
+/** Reads an answer to a number of inputs. None of it is text: its usage alone is its cost. */
 export class EmbeddingsReader implements AnswerReader<string> {
   id: string | null = null;
-  readonly began = false; // of a whole answer nobody asks
+  readonly began = false; // not used for a whole answer
   complete = false;
   usageTold = false;
   vectors: readonly string[] = [];
@@ -106,7 +116,7 @@ export class EmbeddingsReader implements AnswerReader<string> {
       prompt_tokens: usage["prompt_tokens"] ?? usage["total_tokens"],
       ...NO_OUTPUT,
     });
-    if (told === null || told.promptTokens === 0) return; // vectors are of some text: a zero is none of its figures
+    if (told === null || told.promptTokens === 0) return; // vectors are of some text, so zero is no usage
     this.usageTold = true;
     parts.push({ type: "usage", usage: told });
   }
@@ -116,10 +126,10 @@ export class EmbeddingsReader implements AnswerReader<string> {
   }
 }
 
-/** Nothing is generated, whatever is told of it; the total says nothing more. */
+/** Nothing is generated, whatever is reported; the total adds nothing. */
 const NO_OUTPUT = { completion_tokens: 0, total_tokens: null };
 
-/** How large an answer is, its request decides: the upstream did what it was asked, and another would do the same. */
+/** The request decides how large an answer is: the upstream did as it was asked, and another one would do the same. */
 export const tooManyVectors = (): Failure =>
   new Failure("rejected", "unknown", "the vectors are more than are passed on", {
     status: 400,

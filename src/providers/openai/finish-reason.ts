@@ -1,4 +1,4 @@
-// `finish_reason` of the OpenAI shape, in whatever case its vendors write it.
+// `finish_reason` of the OpenAI shape, in any case.
 import { finishReader } from "../finish-reason.ts";
 import type { FinishReason } from "../provider.ts";
 
@@ -9,5 +9,5 @@ const read = finishReader({
   failed: "error network_error insufficient_system_resource",
 });
 
-/** Throws `Failure` where the word means that the provider failed. */
+/** Throws `Failure` if the word means that the provider failed. */
 export const readFinishReason = (word: string): FinishReason => read(word.toLowerCase());

@@ -1,18 +1,18 @@
-// Calls of an answer that are handed over when it ends: what has to come back with them may be told behind them.
+// Calls of an answer that are handed over when it ends, since what must come back with them may arrive after them.
 import { Failure } from "../failure.ts";
 import type { Part } from "../provider.ts";
 
-/** Of the arguments of all calls of a choice. */
+/** The bound on the arguments of all calls of a choice. */
 const HELD_CHARACTERS_MAX = 8 * 1024 * 1024;
 
 type Begun = Extract<Part, { type: "tool_call" }>;
 
-/** Of one choice. */
+/** The calls of one choice. */
 export class HeldCalls {
   private readonly calls: { begun: Begun; text: string }[] = [];
   private characters = 0;
 
-  /** What a reader of calls tells of them. Throws `Failure` for more than an answer may have. */
+  /** Adds the parts that a reader of calls yields. Throws `Failure` for more than an answer may have. */
   add(parts: readonly Part[]): void {
     for (const part of parts) {
       if (part.type === "tool_call") this.calls[part.index] = { begun: part, text: "" };
@@ -25,7 +25,7 @@ export class HeldCalls {
     }
   }
 
-  /** All of them; `extra` leaves with the first. */
+  /** Hands over all of them; `extra` goes with the first. */
   give(extra: Record<string, unknown> | null, parts: Part[]): void {
     for (const { begun, text } of this.calls.splice(0)) {
       const { choice, index } = begun;
@@ -35,6 +35,6 @@ export class HeldCalls {
   }
 }
 
-/** The first call takes along what must come back. */
+/** Adds what must come back to the first call. */
 export const withExtra = (part: Part, extra: Record<string, unknown> | null): Part =>
   part.type === "tool_call" && part.index === 0 && extra !== null ? { ...part, extraContent: extra } : part;

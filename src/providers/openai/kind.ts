@@ -1,5 +1,5 @@
-// `kind: openai`: every upstream that speaks the chat-completions shape. Its dialect is a preset, told point by point where
-// it differs (providers.md §2). Vendors with a kind of their own are rows of `vendors.ts`.
+// `kind: openai`: every upstream with the chat-completions shape. Its dialect is a preset, overridden point by point
+// where it differs (providers.md §2). Vendors with a kind of their own are rows of `vendors.ts`.
 import { apiKeyCredentials } from "../credentials/api-key.ts";
 import type { ProviderKind } from "../kind.ts";
 import { anyDialect } from "./dialect-setting.ts";

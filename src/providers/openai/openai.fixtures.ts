@@ -1,5 +1,5 @@
-// What the tests of this room share: a call to make, and an upstream on a loopback port that answers with exactly the
-// bytes that a test hands it.
+// What the tests of this directory share: a call to make, and an upstream on a loopback port that answers with
+// exactly the bytes that a test gives it.
 import { createServer, type Server, type Socket } from "node:net";
 import { NO_CAPABILITIES } from "../../domain/capabilities.ts";
 import { type ChatRequest, emptyRequest } from "../../domain/chat-request.ts";
@@ -86,7 +86,7 @@ const bearer = (key: string): Authorize => {
   return () => proof;
 };
 
-/** An adapter for an address; limits are far away unless a test sets them. */
+/** Returns an adapter for an address, with limits that are not reached unless a test sets them. */
 export const providerAt = (
   baseUrl: string,
   {
@@ -96,12 +96,12 @@ export const providerAt = (
   }: Partial<At & OpenAiAccount> = {},
 ): Provider => providerOver(openAiCodec({ family: "acme", authorize, dialect }), baseUrl, change);
 
-/** One request as the upstream got it. */
+/** One request as the upstream received it. */
 export interface Got {
   head: string;
   body: string;
   socket: Socket;
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection is closed. */
   closed: Promise<void>;
 }
 
@@ -110,14 +110,14 @@ export interface Upstream extends AsyncDisposable {
   got: Got[];
 }
 
-/** Serves HTTP/1.1 by hand: `answer` gets every request and writes what it likes. */
+/** Serves HTTP/1.1 by hand: `answer` gets every request and writes anything it likes. */
 export async function startUpstream(answer: (got: Got) => void): Promise<Upstream> {
   const got: Got[] = [];
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-    socket.on("error", () => {}); // resets are what many tests are about
+    socket.on("error", () => {}); // many tests cause resets
     socket.once("close", () => sockets.delete(socket));
     let pending = Buffer.alloc(0);
     socket.on("data", (bytes) => {
@@ -154,7 +154,7 @@ function whole(bytes: Buffer): { head: string; body: string; size: number } | nu
   return bytes.length < size ? null : { head, body: bytes.subarray(end + 4, size).toString(), size };
 }
 
-/** A whole reply as bytes. */
+/** Returns a whole response as bytes. */
 export function httpReply(
   status: number,
   body: string,
@@ -164,7 +164,7 @@ export function httpReply(
   return `HTTP/1.1 ${status} X\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`;
 }
 
-/** The head of an event stream whose end is the end of the connection. */
+/** The head of an event stream that ends with its connection. */
 export const STREAM_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 
 export const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
@@ -174,7 +174,7 @@ export const delta = (fields: object, finish: string | null = null): unknown => 
 });
 export const DONE = "data: [DONE]\n\n";
 
-/** Everything a stream says, and how it ended. `afterEach` runs when a group of parts has arrived. */
+/** Returns all parts of a stream, and how it ended. `afterEach` runs when a group of parts has arrived. */
 export async function collect(
   provider: Provider,
   call: ProviderCall,
@@ -193,7 +193,7 @@ export async function collect(
   }
 }
 
-/** The failure that a call ends in. */
+/** Returns the failure that a call ends with. */
 export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   try {
     await promise;

@@ -249,7 +249,7 @@ test("a slow consumer is not the upstream's silence", async () => {
   const { parts } = await providerAt(upstream.url, { timeouts }).stream(streamCall());
   const iterator = parts[Symbol.asyncIterator]();
   await iterator.next();
-  await new Promise((resolve) => setTimeout(resolve, 450)); // three times the limit, on the consumer's side
+  await new Promise((resolve) => setTimeout(resolve, 450)); // three times the limit, spent by the consumer
   upstream.got[0]?.socket.end(event(delta({ content: "b" }, "stop")) + DONE);
   const { value } = await iterator.next();
   expect(text(value as Part[])).toBe("b");

@@ -1,4 +1,4 @@
-// Bodies for the tests of what goes upstream and of what is priced.
+// Bodies for the tests of what is sent upstream and of what is priced.
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import { FIELD_SAMPLES, type FieldSample } from "../../domain/request-fields.fixtures.ts";
 import { type Dialect, DIALECTS } from "./dialects.ts";
@@ -8,7 +8,7 @@ import type { CallDraft, OutgoingBody } from "../provider.ts";
 
 export const CEILING = 64;
 
-/** The body of a call in a dialect that is OpenAI's own but for what is told. */
+/** Returns the body of a call in OpenAI's own dialect, except for `dialect`. */
 export const outgoing = (
   request: Partial<ChatRequest> = {},
   draft: Partial<CallDraft> = {},

@@ -1,6 +1,6 @@
-// The body that goes upstream in the OpenAI shape (wire.md §1 actions F, §8.1): built from validated fields only, never
-// copied from the caller, in the provider's dialect. Printed once: what was measured for the quote is what is sent.
-// The output ceiling is always in it, so generation cannot outrun the hold.
+// Builds the body in the OpenAI shape (wire.md §1 actions F, §8.1): from validated fields only, never copied from the
+// caller, in the provider's dialect. It is printed once, and what was measured for the quote is what is sent. The
+// output ceiling is always in it, so generation cannot outrun the hold.
 import { type ChatRequest, type ContentPart, isInlineImage } from "../../domain/chat-request.ts";
 import { REQUEST_FIELDS } from "../../domain/request-fields.ts";
 import type { Dialect } from "./dialects.ts";
@@ -18,7 +18,7 @@ export interface BodyOptions {
 
 type Fields = Record<string, unknown>;
 
-/** One upstream call without its ceiling, which the quote decides. */
+/** Builds one upstream call without its ceiling, which the quote decides. */
 export const outgoingBody = (draft: CallDraft, options: BodyOptions): OutgoingBody =>
   new PrintedBody(draft, options);
 
@@ -31,7 +31,7 @@ class PrintedBody implements OutgoingBody {
   private readonly fields: Fields;
   private readonly thinking: boolean;
   private readonly ceilingName: string;
-  /** Around the messages; what follows them is not closed. */
+  /** The text around the messages; `behind` is not closed. */
   private readonly before: string;
   private readonly behind: string;
 
@@ -81,11 +81,11 @@ class PrintedBody implements OutgoingBody {
 
 type Messages = readonly Record<string, unknown>[];
 
-/** The messages as an upstream is told them, printed once for all routes that are told the same. */
+/** The messages for an upstream, printed once for all routes that get the same ones. */
 class Conversation {
-  /** The same where inline data weighs nothing. */
+  /** The same, with inline data that weighs nothing. */
   readonly priced: Messages;
-  /** Of `priced`, printed. */
+  /** The bytes of `priced` when printed. */
   readonly bytes: number;
   private printed: string | null;
 
@@ -107,7 +107,7 @@ class Conversation {
   }
 }
 
-/** Of requests whose bodies are being prepared, by what their hearers must have in common. */
+/** For requests whose bodies are being prepared, by what decides the messages' form. */
 const CONVERSATIONS = new WeakMap<ChatRequest, Map<string, Conversation>>();
 
 function conversationFor(request: ChatRequest, hearer: Hearer): Conversation {
@@ -126,7 +126,7 @@ function conversationFor(request: ChatRequest, hearer: Hearer): Conversation {
 /** `,"name":` and as many digits as a token count can have. */
 const ceilingBytes = (name: string): number => name.length + 4 + String(Number.MAX_SAFE_INTEGER).length;
 
-/** All but the model and the messages. */
+/** Returns all fields but the model and the messages. */
 function bodyFields(draft: CallDraft, { fields: known, thinking }: Dialect): Fields {
   const { request } = draft;
   const { parallel_tool_calls: parallel, ...forwarded } = only(request.forwarded, known);
@@ -141,14 +141,14 @@ function bodyFields(draft: CallDraft, { fields: known, thinking }: Dialect): Fie
   return fields;
 }
 
-/** The fields that the upstream knows. */
+/** Keeps the fields that the upstream knows. */
 const only = <T extends object>(fields: T, known: readonly string[]): T =>
   knowsAll(fields, known) ? fields : filtered(fields, known);
 
 const filtered = <T extends object>(fields: T, known: readonly string[]): T =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => known.includes(name))) as T;
 
-/** Names of given fields that this upstream does not know (action F of wire.md §1.1). */
+/** Returns the names of given fields that this upstream does not know (action F of wire.md §1.1). */
 const ignoredFields = (
   { forwarded, identifiers }: ChatRequest,
   known: readonly string[],
@@ -167,7 +167,7 @@ function knowsAll(fields: object, known: readonly string[]): boolean {
   return true;
 }
 
-/** Only beside tools: upstreams refuse a choice, or a word on parallel calls, where there are none. */
+/** Only with tools: without any, upstreams reject a choice, or a setting of parallel calls. */
 function toolFields({ tools, toolChoice }: ChatRequest, parallel: boolean | undefined): object {
   return {
     tools: unmarked(tools),
@@ -188,7 +188,7 @@ function addSampling(
   Object.assign(fields, appliedFields(request.applied));
 }
 
-/** Vendors with a switch refuse to think where a tool is demanded: the demand counts. */
+/** Vendors with a switch refuse to think when a tool is required: the requirement wins. */
 function possibleMode({ request, reasoningEffort: mode }: CallDraft, { thinking }: Dialect): string | null {
   const { tools, toolChoice: choice } = request;
   const demanded = tools.length > 0 && choice !== null && choice !== "auto" && choice !== "none";
@@ -197,7 +197,7 @@ function possibleMode({ request, reasoningEffort: mode }: CallDraft, { thinking 
   return mode !== null && thinking !== "effort" && demanded && !may ? "none" : mode;
 }
 
-/** A published mode in the vendor's words: those with a switch know no effort `none`. */
+/** Returns a published mode in the vendor's terms: those with a switch have no effort `none`. */
 function thinkingFields(mode: string, words: Dialect["thinking"]): object {
   if (words === "effort") return { reasoning_effort: mode };
   const off = mode === "none";
@@ -207,7 +207,7 @@ function thinkingFields(mode: string, words: Dialect["thinking"]): object {
   };
 }
 
-/** In the table's order, whichever the caller's: what the upstream does not know was refused (`releases/fit.ts`). */
+/** In the table's order, whatever the caller's. What the upstream does not know was refused (`releases/fit.ts`). */
 function appliedFields(applied: ChatRequest["applied"]): object {
   const given = Object.entries(applied);
   if (given.length < 2) return applied;
@@ -217,7 +217,7 @@ function appliedFields(applied: ChatRequest["applied"]): object {
 const ORDER = REQUEST_FIELDS.map(([name]): string => name);
 const orderOf = (name: string): number => ORDER.indexOf(name);
 
-/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
+/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else about them does. */
 const withoutInline = (messages: Messages): Messages =>
   messages.map((message) =>
     Array.isArray(message["content"])
@@ -231,13 +231,13 @@ function withoutData(part: ContentPart): ContentPart {
   return { ...part, image_url: { ...part.image_url, url: "" } };
 }
 
-/** Short words of the gateway's own and of closed lists, which no model reads. Everything that is not named counts. */
+/** Short words of the gateway's own and of closed lists, which no model reads. Everything that is not listed counts. */
 const SETTINGS: ReadonlySet<string> = new Set([
   ...REQUEST_FIELDS.flatMap(([name, { setting }]) => (setting === true ? [name] : [])),
   "thinking",
 ]);
 
-/** Texts as they are; whatever has a structure as its JSON text without escapes. A message's own frame is its overhead. */
+/** Texts as they are; anything with a structure as its JSON text without escapes. A message's own frame is its overhead. */
 function plainText(messages: Messages, fields: Fields): string {
   const texts: string[] = [];
   for (const message of messages)

@@ -3,7 +3,7 @@ import { Failure } from "../failure.ts";
 import { ChunkReader } from "./parts-of-chunk.ts";
 import type { Part } from "../provider.ts";
 
-/** The parts of a stream of chunks, closed at its end. */
+/** Returns the parts of a stream of chunks and of its end. */
 function partsOf(chunks: Record<string, unknown>[], choices = 1): Part[] {
   const reader = new ChunkReader({ choices, logprobs: true, family: "acme" });
   const parts: Part[] = [];
@@ -21,7 +21,7 @@ const named = (name: string, rest: object = {}): Record<string, unknown> =>
 const args = (text: unknown, rest: object = {}): Record<string, unknown> =>
   call({ function: { arguments: text }, ...rest });
 
-/** Calls as a client would put them together. */
+/** Returns calls as a client would put them together. */
 function callsOf(chunks: Record<string, unknown>[]): { id: string; name: string; arguments: string }[] {
   const calls: { id: string; name: string; arguments: string }[] = [];
   for (const part of partsOf(chunks)) {

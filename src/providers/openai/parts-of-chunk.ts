@@ -1,6 +1,6 @@
-// One parsed chunk of an OpenAI-shaped stream → parts. Keeps what must be remembered across chunks: tool calls, which
-// choices have finished and how, and citations (wire.md §8.2). Finishes come last: some upstreams repeat
-// theirs on every chunk, and no text may be lost behind it; citations once and before it, as clients keep only the last list.
+// Reads the parsed chunks of an OpenAI-shaped stream into parts. Keeps across chunks: tool calls, which choices have
+// finished and how, and citations (wire.md §8.2). Finishes come last, since some upstreams repeat theirs on every
+// chunk, and no text after it may be lost. Citations come once, before it, since clients keep only the last list.
 import { isJsonObject } from "../../domain/read-value.ts";
 import { serviceTierOf } from "../../domain/token-classes.ts";
 import { answerIdOf } from "../answer-id.ts";
@@ -19,22 +19,22 @@ import { wholeAsChunk } from "./whole-answer.ts";
 import { readUsage } from "./usage.ts";
 
 export interface ReaderOptions {
-  /** How many choices were asked for; others are dropped. */
+  /** How many choices were requested; others are dropped. */
   choices: number;
-  /** Whether log probabilities were asked for. */
+  /** True if log probabilities were requested. */
   logprobs: boolean;
   /** The provider's name: the key of state that must come back to it (wire.md §8.4). */
   family: string;
-  /** Where it tells `reasoning_details`; left out of others. */
+  /** For an upstream that sends `reasoning_details`; absent for others. */
   details?: {
-    /** Whose they are (`issuerOf`). */
+    /** Their issuer (`issuerOf`). */
     issuer: string;
-    /** The model thinks: its calls are handed over at the end, as details may come behind them. */
+    /** True if the model thinks: its calls are handed over at the end, since details may come after them. */
     thinks: boolean;
   };
 }
 
-/** Of one answer, streamed or whole. */
+/** The reader of one answer, streamed or whole. */
 export class ChunkReader implements AnswerReader<string> {
   /** By choice; most answers have neither. */
   private tools: Map<number, ToolCalls> | null = null;
@@ -42,15 +42,15 @@ export class ChunkReader implements AnswerReader<string> {
   private readonly details = new Map<number, ReasoningDetails>();
   private readonly held = new Map<number, HeldCalls>();
   private readonly finishes = new Map<number, FinishReason>();
-  /** The upstream's own id of the completion, once it said one. */
+  /** The upstream's id of the completion; null until it has sent one. */
   id: string | null = null;
   private serviceTier: string | null = null;
-  /** The upstream has reported its usage, be it for the first time. */
+  /** True once the upstream has reported usage, complete or not. */
   usageTold = false;
   began = false;
   constructor(private readonly options: ReaderOptions) {}
 
-  /** Every choice has had its finish. */
+  /** True once every choice has finished. */
   get complete(): boolean {
     return this.finishes.size >= this.options.choices;
   }
@@ -63,7 +63,7 @@ export class ChunkReader implements AnswerReader<string> {
     return this.held.size > 0;
   }
 
-  /** One server-sent event: a chunk, an error, or the terminator. */
+  /** Reads one server-sent event: a chunk, an error, or the terminator. */
   event(data: string, parts: Part[]): EventEnd {
     if (data.startsWith("[DONE]")) return "done";
     if (data === "") return null;
@@ -100,7 +100,7 @@ export class ChunkReader implements AnswerReader<string> {
     parts.push({ type: "usage", usage: figures });
   }
 
-  /** Appends what stands at the end of the answer. Throws `Failure` for a tool call without a name. */
+  /** Appends the parts at the end of the answer. Throws `Failure` for a tool call without a name. */
   close(parts: Part[]): void {
     if (this.tools !== null) for (const tools of this.tools.values()) tools.close();
     const finished = [...this.finishes.keys()];
@@ -171,7 +171,7 @@ export class ChunkReader implements AnswerReader<string> {
     return details;
   }
 
-  /** What must come back with the first call. */
+  /** Returns what must come back with the first call. */
   private extraOf(choice: number): Record<string, unknown> | null {
     const kept = this.details.get(choice)?.kept() ?? null;
     return kept === null ? null : { [this.options.family]: kept };
@@ -198,17 +198,17 @@ export class ChunkReader implements AnswerReader<string> {
   }
 }
 
-/** A role alone is said before the model begins; what else stands beside it is the model's, known here or not. */
+/** A role alone is sent before the model begins; anything else comes from the model, whether known here or not. */
 const hasOutput = (delta: unknown): boolean =>
   isJsonObject(delta) && Object.entries(delta).some(([name, value]) => name !== "role" && isFilled(value));
 
 const isFilled = (value: unknown): boolean =>
   typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 
-/** Groq once told its usage here only. */
+/** Groq once reported its usage only here. */
 const besides = (extension: unknown): unknown => (isJsonObject(extension) ? extension["usage"] : null);
 
-/** Log probabilities that say something: the role chunk carries an empty list. */
+/** Returns log probabilities that are not empty: the role chunk carries an empty list. */
 function withContent(logprobs: unknown): object | null {
   if (!isJsonObject(logprobs)) return null;
   const lists = [logprobs["content"], logprobs["refusal"]];

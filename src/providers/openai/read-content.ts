@@ -1,7 +1,7 @@
 // Text and reasoning of a message or delta, in the spellings that providers of the OpenAI shape use (wire.md §8.2).
 import { isJsonObject } from "../../domain/read-value.ts";
 
-/** The answer's text: a string, or the text parts of an array (Mistral). */
+/** Returns the answer's text: a string, or the text parts of an array (Mistral). */
 export function readText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -10,7 +10,10 @@ export function readText(content: unknown): string {
     .join("");
 }
 
-/** Reasoning beside the text; the first spelling that is present counts, so that copies are not doubled. */
+/**
+ * Returns the reasoning beside the text; only the first spelling that is present counts, so that copies are not
+ * doubled.
+ */
 export function readReasoning(message: Record<string, unknown>): string {
   const plain = textOf(message["reasoning_content"]) || textOf(message["reasoning"]);
   if (plain !== "") return plain;

@@ -1,4 +1,5 @@
-// An error of the OpenAI shape, wherever its many speakers put it, as the one error that all shapes share (wire.md §8.3).
+// Converts an error of the OpenAI shape, wherever its many vendors put it, to the one error that all shapes share
+// (wire.md §8.3).
 import { isJsonObject } from "../../domain/read-value.ts";
 import type { UpstreamError } from "../codec.ts";
 import { readJson } from "../http/json.ts";
@@ -6,13 +7,13 @@ import { readJson } from "../http/json.ts";
 const PARAM_MAX = 100;
 const NOTHING: UpstreamError = { status: 0, code: "", message: "", param: null, retryAfterMs: null };
 
-/** What a refusing reply's body says; nothing where it is none of this shape. */
+/** Reads the body of an error response; everything is empty if it is not of this shape. */
 export const readError = (text: string): UpstreamError => ({
   ...errorOf(readJson(text)),
   retryAfterMs: retryInfo(text),
 });
 
-/** The error object, wherever the provider puts it: under `error`, or as the body itself. */
+/** Reads the error object, wherever the provider puts it: under `error`, or as the body itself. */
 export function errorOf(body: unknown): UpstreamError {
   const whole: unknown = Array.isArray(body) ? body[0] : body; // Google's lists
   const error = isJsonObject(whole) ? (whole["error"] ?? whole) : whole;
@@ -28,7 +29,7 @@ export function errorOf(body: unknown): UpstreamError {
   };
 }
 
-/** OpenRouter and others put the HTTP status into the event, as number or as digits. */
+/** OpenRouter and others put the HTTP status into the event, as a number or as digits. */
 function statusAmong(words: unknown[]): number {
   const status = words.map(Number).find((word) => Number.isInteger(word) && word >= 400 && word < 600);
   return status ?? 0;
@@ -36,11 +37,14 @@ function statusAmong(words: unknown[]): number {
 
 interface Wording {
   message: string;
-  /** The field that it names, as the provider writes it; null when it names none apart from its message. */
+  /** The field that it names, as the provider writes it; null if it names none outside its message. */
   param: string | null;
 }
 
-/** Where providers of the OpenAI shape put message and field; FastAPI's and pydantic's `detail` among them. */
+/**
+ * Finds the message and field wherever providers of the OpenAI shape put them, including FastAPI's and pydantic's
+ * `detail`.
+ */
 function wordingOf(error: Record<string, unknown>): Wording {
   const { message, param } = error;
   const detail = isJsonObject(message) ? message["detail"] : (error["detail"] ?? error["errors"]);
@@ -53,7 +57,7 @@ function wordingOf(error: Record<string, unknown>): Wording {
   return { message: typeof said === "string" ? said : "", param: named ?? pathOf(first["loc"]) };
 }
 
-/** `["body", "messages", 0, "content"]` as `messages[0].content`. */
+/** Prints `["body", "messages", 0, "content"]` as `messages[0].content`. */
 function pathOf(loc: unknown): string | null {
   if (!Array.isArray(loc)) return null;
   const steps = loc.filter((step, at) => !(at === 0 && (step === "body" || step === "query")));
@@ -63,7 +67,7 @@ function pathOf(loc: unknown): string | null {
   return path.replace(/^\./, "").slice(0, PARAM_MAX) || null;
 }
 
-/** Google's `RetryInfo.retryDelay`, "34.4s": rounded up to whole seconds. */
+/** Reads Google's `RetryInfo.retryDelay`, such as "34.4s", rounded up to whole seconds. */
 function retryInfo(text: string): number | null {
   const seconds = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(text)?.[1];
   return seconds === undefined ? null : Math.ceil(Number(seconds)) * 1000;

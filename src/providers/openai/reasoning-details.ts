@@ -1,15 +1,16 @@
-// `reasoning_details` (OpenRouter): what a model behind it thought, readable, summed up or sealed, which has to come back with later turns as
-// it was told (wire.md §8.4). It leaves with the first call of the answer that it led to, under the provider's name and a mark of the model.
+// `reasoning_details` (OpenRouter): what a model behind it thought, as text, as a summary or sealed, which must come
+// back unchanged with later turns (wire.md §8.4). They are handed over with the first call that they led to, under
+// the provider's name and with a mark of the model.
 import type { ToolCall } from "../../domain/chat-request.ts";
 import { isJsonObject, type JsonObject } from "../../domain/read-value.ts";
 import { extraOf } from "../extra-content.ts";
 
-/** Of one answer; beyond it none are kept, and the next turn is sent without. */
+/** The bound for one answer; beyond it none are kept, and the next turn is sent without. */
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 /** Members that come in pieces. */
 const GROWING = ["text", "summary", "data"] as const;
 
-/** Of one choice: pieces of the same detail are joined, the details stay in their order. */
+/** The details of one choice: pieces of the same detail are joined, and the details keep their order. */
 export class ReasoningDetails {
   private readonly details: JsonObject[] = [];
   private characters = 0;
@@ -27,14 +28,14 @@ export class ReasoningDetails {
     }
   }
 
-  /** What leaves with a call; null where there is none, or too much. */
+  /** Returns what is handed over with a call; null if there is nothing, or too much. */
   kept(): JsonObject | null {
     if (this.details.length === 0 || this.characters > CHARACTERS_MAX) return null;
     return { issuer: this.issuer, reasoning_details: this.details };
   }
 }
 
-/** A whole answer tells each detail once, and each has a place of its own. */
+/** A whole answer has each detail once, with a place of its own. */
 const goesOn = (last: JsonObject, told: JsonObject): boolean =>
   typeof told.index === "number" && told.index === last.index && told.type === last.type;
 
@@ -47,7 +48,7 @@ function join(last: JsonObject, told: JsonObject): void {
   }
 }
 
-/** Those that came back with these calls, for the model that told them; null for none. */
+/** Returns the details that came back with these calls, for the model that issued them; null for none. */
 export function detailsIn(
   calls: readonly ToolCall[] | undefined,
   family: string,

@@ -1,20 +1,21 @@
-// Turns as Mistral takes them, which refuses others with 400: what tools said right behind the calls, one turn of the assistant's between
-// that and whoever speaks next, system messages in front of the first answer, and no answer last that is not meant to be gone on with.
+// Turns in the order that Mistral requires; it rejects others with 400. Tool results stand right after their calls,
+// an assistant's turn stands between them and the next speaker, system messages stand in front of the first answer,
+// and a last answer is one to be continued.
 import { createHash } from "node:crypto";
 import type { Message } from "../../domain/chat-request.ts";
 import { resultsOf } from "../turns.ts";
 
 type Turn = Message & { prefix?: true };
 
-/** Stands between what a tool said and what somebody else says next, where no model answered. */
+/** Inserted between a tool result and the next speaker, if no model answered. */
 const BRIDGE = "Understood.";
 
-/** The same conversation in the order, with the roles and the ids that such a vendor takes. */
+/** Returns the same conversation in the order, with the roles and the ids that such a vendor accepts. */
 export function strictTurns(messages: readonly Message[]): Message[] {
   const turns: Turn[] = [];
   const results = resultsOf(messages);
   for (const message of messages) {
-    if (message.role === "tool") continue; // stands behind its call
+    if (message.role === "tool") continue; // added after its call
     const turn = plain(message);
     if (turn.role === "system" && spoken(turns)) turn.role = "user";
     if (turn.role === "user" && turns.at(-1)?.role === "tool")
@@ -32,7 +33,7 @@ export function strictTurns(messages: readonly Message[]): Message[] {
 const spoken = (turns: readonly Turn[]): boolean =>
   turns.some(({ role }) => role === "assistant" || role === "tool");
 
-/** Members of a message that it knows. What the model refused with is what it said. */
+/** Keeps the members of a message that it knows. A refusal becomes the message's text. */
 function plain({ name: _name, refusal, ...message }: Message): Turn {
   const turn: Turn = { ...message, role: message.role === "developer" ? "system" : message.role };
   if (turn.content === null && refusal !== undefined) turn.content = refusal;
@@ -47,6 +48,6 @@ function plain({ name: _name, refusal, ...message }: Message): Turn {
 
 const NINE = /^[A-Za-z0-9]{9}$/;
 
-/** Nine letters and digits: the id itself where it is of that form, else always the same ones for it. */
+/** Returns nine letters and digits: the id itself if it has that form, else a hash of it. */
 const nineOf = (id: string): string =>
   NINE.test(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, 9);

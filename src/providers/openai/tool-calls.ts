@@ -1,5 +1,6 @@
-// Tool calls of one choice across chunks: ours count 0, 1, 2 … in order of first appearance, whatever the upstream
-// counts; a call without an id gets one, a name is told once (wire.md §3.1, §8.2; money.md §12 fault 53).
+// The tool calls of one choice across chunks. Ours count 0, 1, 2 … in order of first appearance, whatever the
+// upstream counts; a call without an id gets one, and a name is sent once (wire.md §3.1, §8.2; money.md §12
+// fault 53).
 import { isJsonObject } from "../../domain/read-value.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { namelessCall } from "../call-arguments.ts";
@@ -7,13 +8,13 @@ import { Failure } from "../failure.ts";
 import { CALL_ID_CHARACTERS_MAX, GivenIds } from "../given-ids.ts";
 import type { Part } from "../provider.ts";
 
-/** Of what is kept for calls of an answer: arguments before their name. */
+/** The bound on what is kept for the calls of an answer: arguments before their name. */
 const HELD_CHARACTERS_MAX = 4 * 1024 * 1024;
-/** Of state that goes back to its provider; beyond it it is not kept, and the next turn is sent without. */
+/** The bound on state that must come back to its provider; beyond it it is not kept, and the next turn is sent without. */
 const EXTRA_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 interface Call {
-  /** The upstream's id, "" when it said none. */
+  /** The upstream's id, "" if it sent none. */
   id: string;
   /** Ours; null until the name is known. */
   index: number | null;
@@ -22,14 +23,14 @@ interface Call {
   extra: Record<string, unknown> | null;
 }
 
-/** Where they say them as an object, its numbers go on as they were written. */
+/** If arguments come as an object, its numbers are passed on as they were written. */
 export const EXACT = ["arguments"];
 
-/** Of one choice; throws `Failure` for more calls, or larger ones, than an answer may have. */
+/** The calls of one choice; throws `Failure` for more calls, or larger ones, than an answer may have. */
 export class ToolCalls {
   private readonly calls: Call[] = [];
   private readonly byIndex = new Map<number, Call>();
-  /** The last one of each id. */
+  /** The last call with each id. */
   private readonly byId = new Map<string, Call>();
   private begun = 0;
   private heldCharacters = 0;
@@ -41,7 +42,7 @@ export class ToolCalls {
     private readonly family: string,
   ) {}
 
-  /** Whether a call was handed over. */
+  /** True if a call was handed over. */
   get any(): boolean {
     return this.begun > 0;
   }
@@ -51,7 +52,7 @@ export class ToolCalls {
     for (const fragment of fragments) if (isJsonObject(fragment)) this.readOne(fragment, parts);
   }
 
-  /** Throws `Failure` when arguments came for a call that never got a name. */
+  /** Throws `Failure` if a call has arguments but never got a name. */
   close(): void {
     if (this.calls.some(({ index, held }) => index === null && held !== "")) throw namelessCall();
   }
@@ -94,7 +95,7 @@ export class ToolCalls {
     call.held = "";
   }
 
-  /** The call that a fragment belongs to: by index, else by id, else the last one; or a new one. */
+  /** Returns the call that a fragment belongs to: by index, else by id, else the last one; or a new one. */
   private callOf(fragment: Record<string, unknown>, name: string): Call {
     const at = typeof fragment["index"] === "number" ? fragment["index"] : null;
     const told = fragment["id"];
@@ -133,7 +134,7 @@ export class ToolCalls {
   }
 }
 
-/** Arguments as text; an object is printed. */
+/** Returns the arguments as text; an object is printed. */
 function argumentText(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : JSON.stringify(value);

@@ -37,7 +37,7 @@ test("a missing figure follows from the other two", () => {
 readsRecordedUsages("openai-chat", 30, (told) => readUsage(told));
 
 test("classes are read in their spellings, and cut to what the ones before them leave", () => {
-  // xAI tells cached tokens that are image tokens, too: each is one token.
+  // xAI reports cached tokens that are also image tokens: each is one token.
   const overlapping = {
     prompt_tokens: 1000,
     completion_tokens: 50,

@@ -1,13 +1,13 @@
-// Usage as providers of the OpenAI shape report it → the figures that are metered (wire.md §8.2). Where the total is
-// not prompt + completion, the larger completion stands: either hidden reasoning was left out of it, or the total is
-// wrong. What of that may be believed is decided by the quote and by what was delivered, not here.
+// Converts usage as providers of the OpenAI shape report it to the metered figures (wire.md §8.2). If the total is
+// not prompt + completion, the larger completion counts: either it lacks hidden reasoning, or the total is wrong. How
+// much of it is believed is decided by the quote and by what was delivered, not here.
 import { isJsonObject } from "../../domain/read-value.ts";
 import { serviceTierOf } from "../../domain/token-classes.ts";
 import type { ProviderUsage } from "../provider.ts";
 
 /**
- * Null when there is no usable figure in it: then the gateway counts by its own evidence. `serviceTier`: as the reply, not
- * its usage, names it.
+ * Returns null if it has no usable figure: the gateway then counts by its own evidence. `serviceTier` is the one of
+ * the response, not of its usage.
  */
 export function readUsage(value: unknown, serviceTier: unknown = null): ProviderUsage | null {
   if (!isJsonObject(value)) return null;
@@ -26,9 +26,9 @@ export function readUsage(value: unknown, serviceTier: unknown = null): Provider
     count(value["cached_tokens"]);
   const written = count(inside(prompt, "cache_write_tokens"));
   const reasoning = count(inside(completion, "reasoning_tokens")) ?? count(value["reasoning_tokens"]);
-  // Sound has a price of its own, so it is cut last.
+  // Audio has a price of its own, so it is cut last.
   const spoken = atMost(count(inside(completion, "audio_tokens")), completionTokens);
-  // Each is cut to what the classes before it leave: a cached image is counted as cached, as it is priced.
+  // Each class is cut to what the classes before it leave: a cached image is counted as cached, as it is priced.
   const cachedTokens = atMost(cached, promptTokens);
   let left = promptTokens - (cachedTokens ?? 0);
   const cacheWriteTokens = atMost(written, left);
@@ -50,14 +50,14 @@ export function readUsage(value: unknown, serviceTier: unknown = null): Provider
   };
 }
 
-/** Searches that are billed by the piece: as OpenRouter, and as Perplexity tells them. */
+/** Returns the searches billed per call, as OpenRouter and Perplexity report them. */
 const callsOf = (usage: Record<string, unknown>): number | null =>
   count(inside(usage["server_tool_use"], "web_search_requests")) ?? count(usage["num_search_queries"]);
 
 const atMost = (told: number | null, most: number): number | null =>
   told === null ? null : Math.min(told, most);
 
-/** `total − part`; null when one is missing or the total is smaller, so that it cannot be one. */
+/** Returns `total − part`; null if one is missing, or if the total is smaller and so is not one. */
 function difference(total: number | null, part: number | null): number | null {
   return total === null || part === null || total < part ? null : total - part;
 }

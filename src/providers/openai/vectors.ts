@@ -1,17 +1,20 @@
-// The list of vectors in an answer of the embeddings shape, found without reading millions of numbers: each vector is taken
-// out as the text that it is, and what is left over is small.
+// Finds the vectors in an answer of the embeddings shape without parsing millions of numbers: each vector is cut out
+// as text, and the rest is small.
 import { isJsonObject } from "../../domain/read-value.ts";
 import { Failure } from "../failure.ts";
 import { readObject } from "../http/json.ts";
 
 export interface Vectors {
-  /** By the place of their input: a JSON list of numbers, or a string of base64, as it came. */
+  /** By the place of their input: a JSON list of numbers, or a base64 string, as it came. */
   list: string[];
   /** The body without them. */
   body: Record<string, unknown>;
 }
 
-/** Splits a body of so many vectors. Throws `Failure` where it is none, or one is missing, twice, or no vector. */
+/**
+ * Splits a body with this many vectors. Throws `Failure` if it is malformed, or a vector is missing, duplicate or
+ * malformed.
+ */
 export function vectorsIn(text: string, count: number): Vectors {
   const found: string[] = [];
   const rest: string[] = [];
@@ -31,7 +34,7 @@ export function vectorsIn(text: string, count: number): Vectors {
   return { body, list: inPlace(body["data"], found, count) };
 }
 
-/** Behind the end of the value that begins there: no vector holds a bracket or a quote. */
+/** Returns the position after the value that begins there: no vector contains a bracket or a quote. */
 function endOf(text: string, start: number): number {
   const last = text[start] === "[" ? "]" : text[start] === '"' ? '"' : null;
   const end = last === null ? -1 : text.indexOf(last, start + 1);
@@ -39,7 +42,7 @@ function endOf(text: string, start: number): number {
   return end + 1;
 }
 
-/** Each vector at the place that its entry names, or stands at. */
+/** Returns each vector at the place that its entry names, or has. */
 function inPlace(data: unknown, found: readonly string[], count: number): string[] {
   const entries: unknown[] = Array.isArray(data) ? data : [];
   if (entries.length !== count) throw broken(`${entries.length} vectors instead of ${count}`);

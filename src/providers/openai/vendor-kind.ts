@@ -1,4 +1,4 @@
-// A kind of provider that speaks the chat-completions shape: whose it is, where, with what proof and in which dialect.
+// A kind of provider with the chat-completions shape: its vendor, address, credentials and dialect.
 import type { z } from "zod";
 import type { Credentials } from "../credentials/credentials.ts";
 import { httpProvider } from "../http/http-provider.ts";
@@ -7,24 +7,24 @@ import type { Wrong } from "../setting.ts";
 import type { Dialect } from "./dialects.ts";
 
 export interface ChatVendor {
-  /** The word of `providers[].kind`. */
+  /** The value of `providers[].kind`. */
   name: string;
   /** The vendor's name, for people. */
   title: string;
   description: string;
-  /** Its own address; left out where each account has one of its own. */
+  /** Its own address; absent if each account has its own. */
   baseUrl?: string;
-  /** The same, by its credentials' settings. */
+  /** The same, from the settings of its credentials. */
   addressOf?(this: void, own: object): string;
   addressExample?: string;
-  /** The vendor's own hosts, or what they end in; with `baseUrl` its host is one. */
+  /** The vendor's own hosts, or their endings; the host of `baseUrl` is one of them. */
   hosts?: readonly string[];
-  /** What an address at its own hosts ends in. */
+  /** The ending of an address at its own hosts. */
   addressEnd?: string;
   probePath: string | null;
   credentials: Credentials;
   dialect: z.ZodType<Dialect>;
-  /** The Responses shape is spoken at its own hosts, too. */
+  /** True if its own hosts also support the Responses shape. */
   responses?: true;
 }
 
@@ -32,7 +32,7 @@ interface Own {
   dialect: Dialect;
 }
 
-/** The kind behind a row of `vendors.ts`. */
+/** Returns the kind for a row of `vendors.ts`. */
 export function chatKind(vendor: ChatVendor): ProviderKind {
   const { name, title, description, baseUrl, addressExample, probePath, credentials, dialect } = vendor;
   const kind: ProviderKind<Own> = {
@@ -64,7 +64,7 @@ export function chatKind(vendor: ChatVendor): ProviderKind {
   return kind;
 }
 
-/** A vendor's own host with a path that it does not serve. */
+/** Returns a complaint about a vendor's own host with a path that it does not serve. */
 function wrongAddress(vendor: ChatVendor, address: string | null): Wrong | null {
   const { addressEnd, addressExample } = vendor;
   if (address === null || addressEnd === undefined || !isHome(vendor, address)) return null;

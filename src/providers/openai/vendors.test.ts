@@ -1,4 +1,4 @@
-// What is particular of single vendors of the chat-completions shape, at their kind's own provider.
+// The peculiarities of single vendors of the chat-completions shape, tested with the provider of their kind.
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { startTokenServer, tokenReply } from "../credentials/credentials.fixtures.ts";
@@ -17,7 +17,7 @@ import {
 import { FAR } from "../http/http.fixtures.ts";
 import { VENDORS } from "./vendors.ts";
 
-/** A provider of a kind, as its settings make it. */
+/** Returns a provider of a kind, made from its settings. */
 async function providerOf(kindName: string, baseUrl: string, settings: object): Promise<Provider> {
   const kind = VENDORS.find(({ name }) => name === kindName);
   if (kind === undefined) throw new Error(`no kind ${kindName}`);
@@ -144,7 +144,7 @@ test("Gemini's layer: index-less chunks make two whole calls that end in tool_ca
     { type: "tool_arguments", index: 0, text: '"Bern"}' },
     { type: "tool_call", index: 1, name: "time" },
     { type: "tool_arguments", index: 1, text: "{}" },
-    { type: "usage", usage: { promptTokens: 9, completionTokens: 21 } }, // the total counts the thoughts
+    { type: "usage", usage: { promptTokens: 9, completionTokens: 21 } }, // the total includes the thoughts
     { type: "finish", choice: 0, reason: "tool_calls" },
   ]);
 });

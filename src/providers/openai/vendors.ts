@@ -1,5 +1,5 @@
-// Vendors of the chat-completions shape, one row each: a configuration is a name, a kind and a key. Facts only, from what each
-// publishes of its own endpoint (providers.md §1, §2).
+// Vendors of the chat-completions shape, one row each: their configuration is a name, a kind and a key. Facts only,
+// from what each publishes of its own endpoint (providers.md §1, §2).
 import { apiKeyCredentials } from "../credentials/api-key.ts";
 import { awsCredentials } from "../credentials/aws.ts";
 import type { Credentials } from "../credentials/credentials.ts";
@@ -14,13 +14,13 @@ type Row = Pick<
   "title" | "baseUrl" | "addressOf" | "addressExample" | "hosts" | "addressEnd" | "responses"
 > & {
   dialect: DialectName;
-  /** A cheap GET that asks for the key, too; null = there is none. */
+  /** The path of a cheap GET that requires the key, too; null = there is none. */
   probePath: string | null;
   credentials: Credentials;
 };
 
 const KEY = apiKeyCredentials({ header: "authorization", needed: true });
-/** Of servers that people run themselves. */
+/** For servers that operators run themselves. */
 const KEY_IF_ANY = apiKeyCredentials({ header: "authorization", needed: false });
 
 const models = { probePath: "/models", credentials: KEY } as const;
@@ -36,7 +36,7 @@ const ROWS: Record<string, Row> = {
     baseUrl: "https://openrouter.ai/api/v1",
     dialect: "openrouter",
     ...models,
-    probePath: "/key", // its list of models is long, and asks for no key
+    probePath: "/key", // its list of models is long, and requires no key
   },
   together: { title: "Together", baseUrl: "https://api.together.xyz/v1", dialect: "together", ...models },
   fireworks: {
@@ -96,7 +96,7 @@ const ROWS: Record<string, Row> = {
   },
 };
 
-/** A kind for each row. */
+/** One kind for each row. */
 export const VENDORS: readonly ProviderKind[] = Object.entries(ROWS).map(
   ([name, { title, dialect, ...row }]) =>
     chatKind({

@@ -1,11 +1,11 @@
-// A non-streamed body of the OpenAI shape, read as one chunk of a stream. A 200 that holds an error is a broken upstream and
-// proves nothing about the call (wire.md §8.3).
+// Reads a non-streamed body of the OpenAI shape as one chunk of a stream. A 200 that holds an error is a broken
+// upstream and proves nothing about the call (wire.md §8.3).
 import { isJsonObject } from "../../domain/read-value.ts";
 import { Failure } from "../failure.ts";
 import { readObject } from "../http/json.ts";
 import { EXACT } from "./tool-calls.ts";
 
-/** Throws `Failure` for a text that is no answer. */
+/** Throws `Failure` if the text is not an answer. */
 export function wholeAsChunk(text: string): Record<string, unknown> {
   const body = readObject(text, "the upstream answered 200 with something", EXACT);
   if (body["error"] || body["object"] === "error")
@@ -16,7 +16,10 @@ export function wholeAsChunk(text: string): Record<string, unknown> {
   return body;
 }
 
-/** A whole body is its own proof of an end, so a missing or unreadable reason is `stop`; a missing index is the place in the list. */
+/**
+ * A whole body needs no other proof of its end, so a missing or unreadable reason is `stop`; a missing index is the
+ * place in the list.
+ */
 function complete(choice: Record<string, unknown>, place: number): void {
   choice["index"] ??= place;
   if (typeof choice["finish_reason"] !== "string" || choice["finish_reason"] === "")

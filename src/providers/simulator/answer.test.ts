@@ -1,4 +1,5 @@
-// What the simulator is told to call: a round for each round of results, and nothing that was not offered.
+// The tool calls that the simulator is ordered to make: one round for each round of results, and only of offered
+// tools.
 import { expect, test } from "bun:test";
 import { answerTo } from "./answer.ts";
 import type { Asked } from "./asked.ts";
@@ -10,7 +11,7 @@ const ASK = { role: "user", content: "Please edit" };
 const CALL = { role: "assistant", content: "" };
 const RESULT = { role: "tool", content: "red" };
 
-/** The calls that it makes, put together as a client does. */
+/** Returns the calls that it makes, put together as a client does. */
 async function calls(messages: Asked["messages"], terms: Partial<Asked> = {}): Promise<unknown[]> {
   const behaviour = { tool_rounds: [[READ, READ], [EDIT]] };
   const asked = { model: "sim-1", messages, tools: TOOLS, ...terms };

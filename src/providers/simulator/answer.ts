@@ -5,7 +5,7 @@ import type { Behaviour } from "./behaviour.ts";
 import { valueOf } from "./schema-value.ts";
 import { numbersFrom, pieces } from "./words.ts";
 
-/** A fragment of a choice: one event of a stream. `tokens` is what it adds to the bill. */
+/** A fragment of a choice, sent as one event of a stream. `tokens` is what it adds to the bill. */
 export interface Fragment {
   delta: Record<string, unknown>;
   tokens: number;
@@ -19,12 +19,12 @@ export interface SimulatedChoice {
 
 export interface SimulatedAnswer {
   promptTokens: number;
-  /** How many alternatives of each token are told with its log probability; null when none was asked for. */
+  /** How many alternatives of each token have a log probability; null if none were requested. */
   topLogprobs: number | null;
   choices: SimulatedChoice[];
 }
 
-/** In a demo its counts are the gateway's neighbours. */
+/** In a demo its token counts take turns with those of the gateway. */
 const SHARE = { organizationId: "simulator", lane: "progress" } as const;
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_REQUEST = 3;
@@ -64,7 +64,7 @@ function limitOf(asked: Asked, behaviour: Behaviour): number {
   return asked.max_completion_tokens ?? asked.max_tokens ?? Number.POSITIVE_INFINITY;
 }
 
-/** Cut at the caller's maximum, hidden or not. */
+/** Cuts the fragments at the caller's maximum; hidden ones count. */
 function capped(
   fragments: Fragment[],
   reason: SimulatedChoice["finishReason"],
@@ -116,7 +116,7 @@ interface Called {
 const callsIn = (asked: Asked, { tool_rounds: rounds }: Behaviour): Called[] =>
   rounds === undefined ? calledTools(asked) : scriptedCalls(asked, rounds);
 
-/** The round that the conversation has come to; none where it is over, or where a tool of it is not offered. */
+/** Returns the round that the conversation has reached; none after the last, or if a tool of it is not offered. */
 function scriptedCalls(
   { tools = [], messages }: Asked,
   rounds: NonNullable<Behaviour["tool_rounds"]>,
@@ -128,7 +128,10 @@ function scriptedCalls(
   return round.map(({ name, arguments: said }) => ({ name, arguments: JSON.stringify(said) }));
 }
 
-/** The tool that `tool_choice` names, or those that the last user message does; after a tool's result the model answers in words. */
+/**
+ * Returns the tool that `tool_choice` names, or those that the last user message does; none after a tool's result,
+ * which the model answers in words.
+ */
 function calledTools({
   tools = [],
   tool_choice: choice,

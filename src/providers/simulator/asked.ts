@@ -1,4 +1,4 @@
-// The body of a call as the simulator reads it: the OpenAI shape, as far as it changes the answer.
+// The body of a call as the simulator reads it: the OpenAI shape, as far as it affects the answer.
 import { z } from "zod";
 
 const tool = z.looseObject({
@@ -32,16 +32,16 @@ export const askedSchema = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
 });
 
-/** `documentTokens`: of what came beside the texts. */
+/** `documentTokens` are those of documents beside the texts. */
 export type Asked = z.infer<typeof askedSchema> & { documentTokens?: number };
 
-/** The text of a message, parts joined. */
+/** Returns the text of a message, parts joined. */
 export function messageText({ content }: Asked["messages"][number]): string {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map((part) => part.text ?? "").join(" ") : "";
 }
 
-/** Every text that a model would read, for counting. */
+/** Returns every text that a model would read, for counting. */
 export function promptTexts(asked: Asked): string[] {
   const { messages, tools, response_format: format } = asked;
   return [

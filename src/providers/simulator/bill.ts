@@ -1,8 +1,8 @@
-// What the simulator would invoice: every call it received, with the tokens it counted. The oracle of the tests:
-// dispatched at most once, and the gateway's ledger agrees (interfaces.md §6, money.md I18).
+// What the simulator would invoice: every call it received, with the tokens it counted. The oracle of the tests: each
+// call is dispatched at most once, and the gateway's ledger agrees (interfaces.md §6, money.md I18).
 
 export interface BilledCall {
-  /** The gateway's `x-request-id` and `x-tollgate-attempt`; null when the caller sent none. */
+  /** The gateway's `x-request-id` and `x-tollgate-attempt`; null if the caller sent none. */
   request_id: string | null;
   attempt: number | null;
   model: string;
@@ -12,7 +12,7 @@ export interface BilledCall {
   completion_tokens: number;
   /** `refused`: answered without running anything. */
   outcome: "running" | "finished" | "cut" | "refused";
-  /** Whether a provider would charge for it. */
+  /** True if a provider would charge for it. */
   billed: boolean;
   /** When the call arrived, Unix milliseconds. */
   arrived_at_ms: number;
@@ -22,7 +22,7 @@ export interface BilledCall {
 
 const CALLS_KEPT = 200_000;
 
-/** The newest 100,000 calls at least. */
+/** Keeps at least the newest 100,000 calls. */
 export class ProviderBill {
   private list: { call: BilledCall; startedAtMs: number }[] = [];
 
@@ -44,7 +44,7 @@ export class ProviderBill {
     return new OpenCall(entry);
   }
 
-  /** All calls in the order of arrival. */
+  /** Returns all calls in order of arrival. */
   calls(): BilledCall[] {
     return this.list.map(({ call }) => ({ ...call }));
   }
@@ -54,11 +54,11 @@ export class ProviderBill {
   }
 }
 
-/** One call as it runs: told what it used, and once how it ended. */
+/** One running call: updated with its usage, and once with its end. */
 export class OpenCall {
   constructor(private readonly entry: { call: BilledCall; startedAtMs: number }) {}
 
-  /** The model began to work on the prompt: from here on it costs money. */
+  /** Called when the model begins to work on the prompt: from here on it costs money. */
   runs(promptTokens: number): void {
     this.entry.call.prompt_tokens = promptTokens;
     this.entry.call.billed = true;
@@ -68,7 +68,7 @@ export class OpenCall {
     this.entry.call.completion_tokens += tokens;
   }
 
-  /** The first word about the end counts. */
+  /** Only the first call counts. */
   end(outcome: Exclude<BilledCall["outcome"], "running">): void {
     const { call, startedAtMs } = this.entry;
     if (call.outcome !== "running") return;

@@ -1,4 +1,4 @@
-// The face is as strict as the vendor where a gateway could go wrong unseen: files.
+// This face is as strict as the vendor where a gateway could fail unnoticed: files.
 import { expect, test } from "bun:test";
 import { filePart, samplePdf } from "../../lib/pdf.fixtures.ts";
 import { chatCompletions } from "./chat-completions.ts";

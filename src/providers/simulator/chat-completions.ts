@@ -28,7 +28,7 @@ const filePart = z.looseObject({
   }),
 });
 
-/** The texts that the model hears, and beside them the documents that it reads. */
+/** Separates the documents that the model reads from the texts. */
 function withDocuments(asked: Asked): Asked {
   const documents: string[] = [];
   const messages = asked.messages.map((message) => {

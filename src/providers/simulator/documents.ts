@@ -1,10 +1,14 @@
-// PDFs as the simulator's model reads them: so many tokens for each page, whatever it says (docs/simulator.md).
+// PDFs as the simulator's model reads them: a fixed number of tokens for each page, whatever its content
+// (docs/simulator.md).
 import { pdfPages } from "../../lib/pdf-pages.ts";
 import { FaceRefusal } from "./face.ts";
 
 const TOKENS_PER_PAGE = 258;
 
-/** Tokens of documents in base64. Throws `FaceRefusal` for one without pages, as every vendor does in words of its own. */
+/**
+ * Returns the tokens of documents in base64. Throws `FaceRefusal` for one without pages, as every vendor does in its
+ * own words.
+ */
 export function documentTokens(documents: readonly string[], { model }: { model: string }): number {
   let tokens = 0;
   for (const base64 of documents) {

@@ -1,5 +1,5 @@
-// The simulator's face for vectors, beside chat completions: the same input gives the same numbers, and the bill has its
-// tokens. As strict as OpenAI about what it takes.
+// The simulator's face for vectors, beside chat completions: the same input gives the same numbers, and the bill
+// counts its tokens. It validates requests as strictly as OpenAI.
 import { z } from "zod";
 import { countTokens } from "../../pricing/tokens.ts";
 import type { SimulatedAnswer } from "./answer.ts";
@@ -50,10 +50,10 @@ const inputsOf = ({ input }: AskedVectors): (string | number[])[] =>
       ? [input as number[]]
       : (input as string[]);
 
-/** In a demo its counts are the gateway's neighbours. */
+/** In a demo its token counts take turns with those of the gateway. */
 const SHARE = { organizationId: "simulator", lane: "progress" } as const;
 
-/** An id is a token. */
+/** A token id is one token. */
 async function tokensOf(asked: AskedVectors): Promise<number> {
   let tokens = 0;
   for (const input of inputsOf(asked))
@@ -76,7 +76,7 @@ function printed(asked: AskedVectors, { promptTokens }: SimulatedAnswer, behavio
   };
 }
 
-/** Of length one, as OpenAI's are. */
+/** Of length one, like OpenAI's vectors. */
 function vectorOf(input: string | number[], { model, dimensions, encoding_format }: AskedVectors): unknown {
   const next = numbersFrom(`${model}\n${JSON.stringify(input)}`);
   const numbers = Float32Array.from({ length: dimensions }, () => next() / 2 ** 31 - 1);

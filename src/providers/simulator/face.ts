@@ -1,29 +1,29 @@
-// A face of the simulator: how one wire shape reads a call and says the answer. What is answered, when, with which faults
-// and on whose bill is decided once for all of them (`answer.ts`, `server.ts`, `stream.ts`).
+// A face of the simulator: how one wire shape reads a call and prints the answer. What is answered, when, with which
+// faults and on whose bill is decided once for all of them (`answer.ts`, `server.ts`, `stream.ts`).
 import type { IncomingHttpHeaders } from "node:http";
 import type { SimulatedAnswer } from "./answer.ts";
 import type { Asked } from "./asked.ts";
 import type { Behaviour } from "./behaviour.ts";
 
 export interface Face {
-  /** Whether a `POST` to this path is a call in this shape. */
+  /** True if a `POST` to this path is a call in this shape. */
   serves(path: string): boolean;
-  /** Reads the body of a call, as strictly as the vendor does: throws `FaceRefusal` for what that would refuse. */
+  /** Reads the body of a call, as strictly as the vendor does: throws `FaceRefusal` for what the vendor would reject. */
   hear(body: unknown, path: string, headers: IncomingHttpHeaders): Heard;
-  /** The body of a reply that refuses. */
+  /** Returns the body of an error response. */
   refusal(told: { status: number; code: string | null; message: string }): unknown;
-  /** Of its streams. */
+  /** The content type of its streams. */
   contentType: string;
 }
 
-/** One call as the model hears it, and its answer as the caller will. */
+/** One call as the model reads it, and its answer as the caller gets it. */
 export interface Heard {
   asked: Asked;
-  /** Where it is no text that is answered with. */
+  /** For a call that is not answered with text. */
   run?(): Promise<SimulatedAnswer>;
-  /** The body of a whole answer. */
+  /** Returns the body of a whole answer. */
   whole(answer: SimulatedAnswer, behaviour: Behaviour): unknown;
-  /** An error where an answer should stand, with status 200. */
+  /** An error in place of an answer, with status 200. */
   failed: unknown;
   stream(answer: SimulatedAnswer, behaviour: Behaviour): StreamWords;
 }
@@ -36,16 +36,16 @@ export interface Said {
 
 /** A stream without its faults. */
 export interface StreamWords {
-  /** Up to and including the finish, which is left out where `no_finish` is ordered. */
+  /** The events up to and including the finish, which is omitted if `no_finish` is ordered. */
   events: Iterable<Said>;
-  /** What follows the finish; nothing where the end of the connection is the end. */
+  /** What follows the finish; empty if the stream ends with its connection. */
   end: string | Uint8Array;
   error: string | Uint8Array;
-  /** A word after the end. */
+  /** An event after the end. */
   late: string | Uint8Array;
 }
 
-/** The vendor would not take the call; nothing runs. */
+/** The vendor would reject the call; nothing runs. */
 export class FaceRefusal extends Error {
   constructor(
     message: string,

@@ -1,4 +1,4 @@
-// Every wire shape that the simulator speaks, one line each.
+// Every wire shape of the simulator, one line each.
 import { anthropicMessages } from "./anthropic/face.ts";
 import { converse } from "./bedrock/face.ts";
 import { chatCompletions } from "./chat-completions.ts";

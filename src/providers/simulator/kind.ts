@@ -1,4 +1,4 @@
-// `kind: simulator`: the demo provider, which speaks the chat-completions shape. Without an address it runs inside this
+// `kind: simulator`: the demo provider, with the chat-completions shape. Without an address it runs inside this
 // process, on a loopback port (docs/simulator.md).
 import type { ProviderKind } from "../kind.ts";
 import type { Dialect } from "../openai/dialects.ts";
@@ -10,7 +10,7 @@ export const simulator: ProviderKind = {
   description: "The built-in simulator, inside the gateway or at an address of its own.",
   credential: { ...openai.credential, needed: false },
   wrong: () => null,
-  // It speaks the Responses shape wherever it stands.
+  // It supports the Responses shape at any address.
   create: (upstream, own) => {
     const { dialect } = own as { dialect: Dialect };
     return openai.create(upstream, { ...own, dialect: { responses: true, ...dialect } });

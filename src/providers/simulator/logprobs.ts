@@ -1,4 +1,4 @@
-// Log probabilities as a provider prints them: of every token of the text, made up, and the same for the same token.
+// Log probabilities as a provider prints them: for every token of the text, made up, and the same for the same token.
 import type { Fragment } from "./answer.ts";
 
 const ALTERNATIVES = " the a of and to in is that it for on with as was at by be this have".split(/(?= )/);
@@ -15,7 +15,10 @@ export interface Logprobs {
   refusal: null;
 }
 
-/** Of what these fragments add to the text, with `top` alternatives each; null for calls, thoughts, and when not asked. */
+/**
+ * Returns those of the text in these fragments, with `top` alternatives each; null for calls, thoughts, and if not
+ * requested.
+ */
 export function logprobsOf(fragments: readonly Fragment[], top: number | null): Logprobs | null {
   if (top === null) return null;
   const tokens = fragments.map(({ delta }) => delta["content"]).filter((text) => typeof text === "string");

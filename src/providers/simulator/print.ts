@@ -13,7 +13,7 @@ export interface Head {
 const isReasoning = ({ reasoning }: SimulatedChoice["fragments"][number]): boolean => reasoning;
 const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + n, 0);
 
-/** Tokens that were generated, hidden ones included. */
+/** Returns the generated tokens, including hidden ones. */
 export const completionTokensOf = ({ choices }: SimulatedAnswer): number =>
   sum(choices.flatMap(({ fragments }) => fragments.map(({ tokens }) => tokens)));
 
@@ -43,11 +43,11 @@ export function simulatedUsage(answer: SimulatedAnswer, behaviour: Behaviour): u
   };
 }
 
-/** With the tier of service that the reply names. */
+/** Adds the service tier that the response names. */
 export const named = (head: Head, { service_tier }: Behaviour): Head =>
   service_tier === undefined ? head : { ...head, service_tier };
 
-/** The body of a non-streamed answer. */
+/** Returns the body of a non-streamed answer. */
 export function printBody(head: Head, answer: SimulatedAnswer, behaviour: Behaviour): unknown {
   return {
     ...named(head, behaviour),
@@ -100,6 +100,6 @@ interface ToolDelta {
   function: { name?: string; arguments: string };
 }
 
-/** One chunk of a stream. */
+/** Returns one chunk of a stream. */
 export const printChunk = (head: Head, choices: unknown[], usage: unknown = null): string =>
   `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices, usage })}\n\n`;

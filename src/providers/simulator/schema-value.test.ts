@@ -1,4 +1,4 @@
-// What a simulated model fills in for a schema: small whatever the schema asks for, because a caller wrote it.
+// A simulated model's value for a schema is small whatever the schema requires, since a caller wrote it.
 import { expect, test } from "bun:test";
 import { valueOf } from "./schema-value.ts";
 

@@ -1,10 +1,10 @@
-// A value that satisfies a JSON schema, the same one each time: what a simulated tool call or structured answer holds.
-// A caller wrote the schema, so it is small whatever that asks for.
+// Returns a value that satisfies a JSON schema, the same one each time, for simulated tool calls and structured
+// answers. A caller wrote the schema, so the value is small whatever the schema requires.
 import { isJsonObject, type JsonObject } from "../../domain/read-value.ts";
 
 const DEPTH_MAX = 16;
 const TEXT_LENGTH_MAX = 4096;
-/** Of one value: its members and the letters that its texts must have, together. */
+/** The bound on one value: its members plus the characters that its texts must have. */
 const ROOM = 16_384;
 
 interface Place {
@@ -12,7 +12,7 @@ interface Place {
   room: { left: number };
 }
 
-/** Satisfied as far as the bounds allow. */
+/** Satisfies the schema as far as the bounds allow. */
 export const valueOf = (schema: unknown): unknown => filled(schema, { depth: 0, room: { left: ROOM } });
 
 function filled(schema: unknown, { depth, room }: Place): unknown {

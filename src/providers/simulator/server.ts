@@ -1,5 +1,6 @@
-// The simulator: a real HTTP server of the providers' wire formats on a loopback port (interfaces.md §6), so that demos,
-// tests and fault runs need no account anywhere. On `node:http`, because its faults need the socket itself.
+// The simulator: a real HTTP server of the providers' wire formats on a loopback port (interfaces.md §6), so that
+// demos, tests and fault runs need no account anywhere. It uses `node:http`, because its faults need the socket
+// itself.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { listenFailure } from "../../lib/listen-failure.ts";
 import { listeningAddress } from "../../lib/listening-address.ts";
@@ -13,7 +14,7 @@ import { completionTokensOf } from "./print.ts";
 import { type Step, streamOf } from "./stream.ts";
 
 export interface Simulator {
-  /** `http://127.0.0.1:port`; the API lies under `/v1`. */
+  /** `http://127.0.0.1:port`; the API is below `/v1`. */
   url: string;
   behave(control: Control): void;
   /** Ends every order of `behave`. */
@@ -22,7 +23,7 @@ export interface Simulator {
   stop(): Promise<void>;
 }
 
-/** Throws `ListenFailure` where the port does not open. */
+/** Throws `ListenFailure` if the port cannot be opened. */
 export async function startSimulator(options: { port: number; host?: string }): Promise<Simulator> {
   const [bill, behaviours] = [new ProviderBill(), new Behaviours()];
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
@@ -94,7 +95,7 @@ async function route(rooms: Rooms, request: IncomingMessage, response: ServerRes
   }
 }
 
-/** For nothing: no call on anybody's bill. */
+/** Free of charge: no call on any bill. */
 async function counted(
   response: ServerResponse,
   body: unknown,
@@ -184,7 +185,7 @@ async function play({ face, behaviour, call, response }: Run, steps: Iterable<St
     if (response.destroyed) return;
     if (step.do === "hang") return;
     if (step.do === "reset") {
-      await pause(FLUSH_MS, response); // what was sent before arrives
+      await pause(FLUSH_MS, response); // lets what was sent before arrive
       response.socket?.destroy();
       return;
     }
@@ -247,7 +248,7 @@ const header = (request: IncomingMessage, name: string): string | null => {
   return typeof value === "string" ? value : null;
 };
 
-/** Resolves early when the client is gone. */
+/** Resolves early if the client has disconnected. */
 const pause = (ms: number, response: ServerResponse): Promise<void> =>
   orClosed(response, (resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -265,7 +266,7 @@ const drained = (response: ServerResponse): Promise<void> =>
     return () => response.off("drain", resolve);
   });
 
-/** Waits for what `begin` starts or for the client to go, and leaves no listener behind. */
+/** Waits for what `begin` starts or for the client to disconnect, and leaves no listener behind. */
 async function orClosed(response: ServerResponse, begin: (resolve: () => void) => () => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = begin(resolve);

@@ -1,4 +1,4 @@
-// The events of a simulated stream, with the faults that were ordered. A step says what to do next; the server does it.
+// The events of a simulated stream, with the ordered faults. A step says what to do next; the server does it.
 import type { Behaviour } from "./behaviour.ts";
 import type { Said, StreamWords } from "./face.ts";
 

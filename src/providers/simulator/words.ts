@@ -1,12 +1,12 @@
-// Text whose length in tokens is known without a tokenizer: each word with its leading blank is one token of o200k_base,
-// and so is the full stop. A test holds the list to that.
+// Text of a known length in tokens, without a tokenizer: each word with its leading blank is one token of o200k_base,
+// and so is the full stop. A test checks the list.
 
 const WORDS: readonly string[] = (
   "river light stone garden morning window paper summer music winter bridge forest story number signal market " +
   "engine letter silver circle method reason simple steady bright public local system better answer second minute"
 ).split(" ");
 
-/** A generator of numbers from a text: the same text gives the same numbers. */
+/** Returns a generator of numbers seeded by a text: the same text gives the same numbers. */
 export function numbersFrom(text: string): () => number {
   let state = Number(Bun.hash.xxHash32(text)) || 1;
   return () => {
@@ -17,7 +17,7 @@ export function numbersFrom(text: string): () => number {
   };
 }
 
-/** Exactly `tokens` pieces of text, each one token when they are joined. */
+/** Yields exactly `tokens` pieces of text, each one token when they are joined. */
 export function* pieces(tokens: number, next: () => number): Generator<string> {
   for (let n = 1; n <= tokens; n += 1) {
     const word = WORDS[next() % WORDS.length] ?? "light";

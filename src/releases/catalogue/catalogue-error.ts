@@ -1,4 +1,4 @@
-/** A price table that cannot be read, or a name that it does not have; `next` says what to do. */
+/** A price table that cannot be read, or a name that is not in it; `next` says what to do. */
 export class CatalogueError extends Error {
   constructor(
     message: string,

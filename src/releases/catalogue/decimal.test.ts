@@ -1,5 +1,5 @@
-// Exactness: whatever a table writes, what a manifest says is the exact product with the markup, rounded up once to nine
-// decimals; held against rationals of whole numbers.
+// Exactness: whatever a table contains, a manifest states the exact product with the markup, rounded up once
+// to nine decimals; checked against rationals of integers.
 import { expect, test } from "bun:test";
 import {
   compareDecimals,
@@ -12,7 +12,7 @@ import {
 } from "./decimal.ts";
 import { decimalOf, memberOf, readTableJson } from "./json.ts";
 
-/** An exact fraction, by another road: from the digits as they are written. */
+/** An exact fraction, computed independently from the written digits. */
 function fractionOf(literal: string): [bigint, bigint] {
   const [mantissa = "", power = "0"] = literal.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");

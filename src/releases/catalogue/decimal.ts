@@ -1,5 +1,6 @@
-// Exact decimals of any size that a price table may hold, from the text of the number: no price ever becomes a binary float.
-// What enters a manifest is rounded up to nine decimals, so that a customer's price is never below what was meant.
+// Exact decimals of any size that a price table may contain, read from the number's text: no price ever
+// becomes a binary float. Manifest prices are rounded up to nine decimals, so that a customer's price is
+// never below the intended one.
 
 /** `digits` × 10^-`scale`, never negative. */
 export interface Decimal {
@@ -27,33 +28,33 @@ export function readDecimal(text: string): Decimal | null {
 
 export const isZero = ({ digits }: Decimal): boolean => digits === 0n;
 export const product = (a: Decimal, b: Decimal): Decimal => exactly(a.digits * b.digits, a.scale + b.scale);
-/** Times 10^`power`. */
+/** Multiplied by 10^`power`. */
 export const shifted = ({ digits, scale }: Decimal, power: number): Decimal => exactly(digits, scale - power);
-/** From the price of one token. */
+/** The price of a million tokens, given the price of one. */
 export const perMillion = (perToken: Decimal): Decimal => shifted(perToken, 6);
 
-/** Below 0, 0 or above 0, as `a` is less than, equal to or more than `b`. */
+/** Negative, 0 or positive, as `a` is less than, equal to or greater than `b`. */
 export function compareDecimals(a: Decimal, b: Decimal): number {
   const [left, right] = atOneScale(a, b);
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
-/** The second where both are equal or it is more. */
+/** The larger of the two; `a` if they are equal. */
 export const larger = (a: Decimal, b: Decimal): Decimal => (compareDecimals(a, b) < 0 ? b : a);
 
-/** Both as whole numbers of the same unit. */
+/** Both as integers of the same unit. */
 function atOneScale(a: Decimal, b: Decimal): [bigint, bigint] {
   const scale = Math.max(a.scale, b.scale);
   return [a.digits * 10n ** BigInt(scale - a.scale), b.digits * 10n ** BigInt(scale - b.scale)];
 }
 
-/** The quotient, rounded up to nine decimals; null by zero. */
+/** The quotient, rounded up to nine decimals; null if `b` is zero. */
 export function quotient(a: Decimal, b: Decimal): Decimal | null {
   const [left, right] = atOneScale(a, b);
   return right === 0n ? null : exactly(dividedUp(left * 10n ** BigInt(PLACES), right), PLACES);
 }
 
-/** What a manifest may say: at most nine decimals, rounded up. */
+/** The precision of a manifest: at most nine decimals, rounded up. */
 export function toNinePlaces(exact: Decimal): Decimal {
   return exact.scale <= PLACES
     ? exact

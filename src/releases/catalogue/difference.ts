@@ -1,5 +1,5 @@
-// What a price table says against what an installation sells: route by route, each price as it is and as it would be with a
-// markup, today's markup, and models that the table has no more. What a table does not know it does not change.
+// Compares a price table with what an installation sells, route by route: each price now and with a markup,
+// today's markup, and models that the table no longer has. What the table does not state is not changed.
 import type { ReleaseListJson } from "../../api/shapes/records.ts";
 import { comparePrices, differs, type PriceLine, ratioOf } from "../../domain/price-comparison.ts";
 import { type PublishedPrice, RATE_FIELDS, type RateField } from "../../domain/price.ts";
@@ -9,15 +9,15 @@ import { callsPrice, pricingOf } from "./proposal.ts";
 import type { PriceTable } from "./table.ts";
 
 type Listed = ReleaseListJson["data"][number];
-/** One that is not damaged. */
+/** A release that is not damaged. */
 export type LiveRelease = Pick<Listed, "reasoning"> & {
   [Field in Exclude<keyof Listed, "reasoning">]: NonNullable<Listed[Field]>;
 };
 
-/** Whether its stored manifest has a price that can be read; a damaged one has none. */
+/** True if its stored manifest has a readable price; a damaged one has none. */
 export const isReadable = (release: Listed): release is LiveRelease => release.price !== null;
 
-/** A price with how many times the table's it is today. */
+/** A price with its current ratio to the table's. */
 export type MarkedLine = PriceLine & { markup: string | null };
 
 export interface RouteDifference {
@@ -26,24 +26,25 @@ export interface RouteDifference {
   version: number;
   state: LiveRelease["state"];
   /**
-   * `changed`: a price is another. `vanished`: the table has this provider, and no longer this model. `ambiguous`: several
-   * providers of the table have it. `unlisted`: a model that this table need not have.
+   * `changed`: a price differs. `vanished`: the table has this provider, but no longer this model.
+   * `ambiguous`: several providers of the table have it. `unlisted`: a model that this table need not
+   * contain.
    */
   status: "same" | "changed" | "vanished" | "ambiguous" | "unlisted";
-  /** Where it stands in the table; of an ambiguous one all places. */
+  /** Its place in the table; for an ambiguous one, all places. */
   listed_as: string[];
   prices: MarkedLine[];
-  /** Windows and capabilities, for information: they are the operator's to choose. */
+  /** Windows and capabilities, for information: the operator chooses them. */
   offers: { field: string; before: string; after: string }[];
 }
 
 export interface DifferenceTerms {
   markup: Decimal;
-  /** The table's name of a provider by that in the configuration. */
+  /** The table's provider names by their names in the configuration. */
   providers: ReadonlyMap<string, string>;
 }
 
-/** Routes in their order. */
+/** In the order of the routes. */
 export function differences(
   table: PriceTable,
   live: readonly LiveRelease[],
@@ -85,7 +86,7 @@ function against(
 
 const ONE: Decimal = { digits: 1n, scale: 0 };
 
-/** The table's prices, and the live ones of what the table does not know. */
+/** The table's prices, and the live prices of whatever the table does not state. */
 function withRest(live: PublishedPrice, table: PublishedPrice): PublishedPrice {
   const { tiers, service_tiers, per_call } = table;
   const unknown = RATE_FIELDS.filter((field) => table[field] === undefined && live[field] !== undefined);

@@ -1,5 +1,6 @@
-// One model of one provider as a price table tells of it, whatever the table's format: exact prices by the classes of a
-// release (providers.md §4), windows, and what it offers. Nothing is guessed: what a table says oddly is skipped by name.
+// One model of one provider as a price table describes it, whatever the table's format: exact prices by the
+// classes of a release (providers.md §4), windows, and capabilities. Nothing is guessed: an entry with odd
+// values is skipped by name.
 import { RATE_FIELDS, type RateField, standInOf } from "../../domain/price.ts";
 import { compareDecimals, type Decimal, isZero, larger, printDecimal } from "./decimal.ts";
 import { decimalOf, inert, type Json, shown } from "./json.ts";
@@ -14,36 +15,36 @@ export interface TableTier {
 }
 
 export interface TableEntry {
-  /** As this project names the provider's kind, where it has one; else as the table does. */
+  /** This project's name for the provider's kind, if it has one; otherwise the table's. */
   provider: string;
-  /** What the provider calls it. */
+  /** The provider's name for it. */
   model: string;
-  /** Where it stands in the table. */
+  /** Its place in the table. */
   listedAs: string;
   contextWindow: number;
   maxOutputTokens: number;
   rates: TableRates;
   tiers: TableTier[];
-  /** US dollars per 1,000 web searches and the like. */
+  /** US dollars per 1,000 web searches or similar calls. */
   perCall: Decimal | null;
-  /** A factor on every rate, by the tier of service. */
+  /** A factor on every rate, by service tier. */
   serviceTiers: Readonly<Record<string, Decimal>>;
   tools: boolean;
   images: boolean;
-  /** Whether it reads PDFs; null where the table does not tell. */
+  /** Whether it reads PDFs; null if the table does not say. */
   files: boolean | null;
   jsonSchema: boolean;
   reasoning: { modes: string[]; default: string } | null;
-  /** What the table says and a release cannot, or not without a decision. */
+  /** Statements of the table that a release cannot express, or only after a decision. */
   notes: string[];
 }
 
-/** Why one entry is left out; the others go on. */
+/** Why one entry is skipped; the others are still read. */
 export class Damaged extends Error {}
 
 const TOKENS_MAX = 16_777_216;
 
-/** A rate of a table; undefined where it says none. Throws `Damaged` for what is no price. */
+/** A rate of a table; undefined if there is none. Throws `Damaged` if it is not a price. */
 export function rateOf(value: Json, field: string): Decimal | undefined {
   if (value === undefined || value === null) return undefined;
   const rate = decimalOf(value);
@@ -51,7 +52,7 @@ export function rateOf(value: Json, field: string): Decimal | undefined {
   return rate;
 }
 
-/** A number of tokens. Throws `Damaged`. */
+/** A number of tokens. Throws `Damaged` otherwise. */
 export function tokenCount(value: Json, field: string): number {
   if (value === undefined || value === null) throw new Damaged(`${field} is missing`);
   const count = decimalOf(value);
@@ -61,7 +62,7 @@ export function tokenCount(value: Json, field: string): number {
   return tokens;
 }
 
-/** The most that an answer can have, which is never more than the window. Throws `Damaged`. */
+/** The maximum output, capped at the window. Throws `Damaged`. */
 export function outputMaximum(
   value: Json,
   { field, contextWindow, notes }: { field: string; contextWindow: number; notes: string[] },
@@ -71,7 +72,7 @@ export function outputMaximum(
   return Math.min(told, contextWindow);
 }
 
-/** Output at the rate of thoughts where that is dearer: a release prices both alike. */
+/** Raises the output rate to the reasoning rate if that is higher: a release has one price for both. */
 export function dearerOutput(rates: TableRates, thinking: Decimal | undefined, notes: string[]): TableRates {
   const { output_per_million: output } = rates;
   if (thinking === undefined || output === undefined) return rates;
@@ -80,10 +81,10 @@ export function dearerOutput(rates: TableRates, thinking: Decimal | undefined, n
   return { ...rates, output_per_million: larger(thinking, output) };
 }
 
-/** The efforts that a table may name, the least first. */
+/** The efforts that a table may name, lowest first. */
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** How a model that reasons is asked to; null, with a note, where the table does not say it. */
+/** The reasoning modes of a model; null, with a note, if the table does not name them. */
 export function reasoningBy(
   modes: string[],
   preferred: string | null,
@@ -98,14 +99,14 @@ export function reasoningBy(
 
 const MODEL = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}$/;
 
-/** Why nobody knows what a row says: it stands twice, or a name does so in it. Null where neither does. */
+/** Why a row is ambiguous: it, or a name inside it, occurs twice. Null otherwise. */
 export function repetition(row: Json): string | null {
   if (isTwice(row)) return "it appears twice in the table";
   const name = repeatedName(row);
   return name === null ? null : `${inert(name)} appears twice in it`;
 }
 
-/** Throws `Damaged` for a row of which nobody knows what it says. */
+/** Throws `Damaged` for an ambiguous row. */
 export function assertOnce(row: Json): void {
   const reason = repetition(row);
   if (reason !== null) throw new Damaged(reason);
@@ -113,13 +114,13 @@ export function assertOnce(row: Json): void {
 
 const PROVIDER = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** Throws `Damaged` for a name that no provider has: it is printed, and becomes part of a file's name. */
+/** Throws `Damaged` for an impossible provider name: it is printed, and becomes part of a file name. */
 function assertProvider(provider: string): void {
   if (!PROVIDER.test(provider))
     throw new Damaged("its provider's name has characters that are not allowed in one");
 }
 
-/** Throws `Damaged` for a name that no manifest or no file should bear. */
+/** Throws `Damaged` for a name that no manifest and no file should have. */
 export function checkedModel(model: string): string {
   if (!MODEL.test(model) || model.split(/[/]/).some((part) => part === "" || /^\.+$/.test(part)))
     throw new Damaged("its name has characters that are not allowed in one");
@@ -127,8 +128,8 @@ export function checkedModel(model: string): string {
 }
 
 /**
- * Rates without zeros. A table writes 0 for what is free, for what is not billed apart and for what nobody knew: a class that
- * is left out costs what stands in its place. Throws `Damaged` without a price for input and output.
+ * Rates without zeros. A table writes 0 for free, for not billed separately and for unknown; an omitted class
+ * costs what its stand-in costs. Throws `Damaged` without a price for input and output.
  */
 export function withoutZeros(rates: TableRates, notes: string[], where = ""): TableRates {
   for (const field of ["input_per_million", "output_per_million"] as const) {
@@ -152,14 +153,14 @@ interface Skipped {
   reason: string;
 }
 
-/** What was read of a table. */
+/** The result of reading a table. */
 export interface TableReading {
   entries: readonly TableEntry[];
-  /** Chat models that were left out, and why. */
+  /** Chat models that were skipped, and why. */
   skipped: readonly Skipped[];
 }
 
-/** Takes entries one by one: a damaged one is left out by name, of two of one name the first stays. */
+/** Collects entries: a damaged one is skipped by name; of two with the same name the first is kept. */
 export class Entries implements TableReading {
   readonly entries: TableEntry[] = [];
   readonly skipped: Skipped[] = [];

@@ -1,4 +1,4 @@
-// What of a price table is meant by a provider's and a model's name, and what is near a name that it does not have.
+// Finds the entries of a price table for the names of a provider and a model, and suggests similar names.
 import { CatalogueError } from "./catalogue-error.ts";
 import type { TableEntry } from "./entry.ts";
 import { inert } from "./json.ts";
@@ -11,7 +11,7 @@ export interface Wanted {
 
 const NEAR = 5;
 
-/** Throws `CatalogueError` where the table has none, naming what is near. */
+/** Throws `CatalogueError` if there are none, naming similar ones. */
 export function findEntries(table: PriceTable, { provider, model }: Wanted): TableEntry[] {
   const ofProvider = table.entries.filter((entry) => provider === undefined || entry.provider === provider);
   const found = ofProvider.filter(
@@ -37,7 +37,7 @@ export function findEntries(table: PriceTable, { provider, model }: Wanted): Tab
 
 const BY_HAND = "Write its manifest by hand (docs/releases.md), or name another table with --from.";
 
-/** None of a provider: because all were left out, or because it is not there. */
+/** A provider has no entries: either all were skipped, or it is not in the table. */
 function noneOf(
   table: PriceTable,
   provider: string | undefined,
@@ -59,7 +59,7 @@ function noneOf(
   );
 }
 
-/** The names that one may have meant, the nearest first. */
+/** Similar names, the nearest first. */
 function near(name: string, names: readonly string[]): string[] {
   const wanted = name.slice(0, 100).toLowerCase();
   return names
@@ -69,7 +69,7 @@ function near(name: string, names: readonly string[]): string[] {
     .map(({ one }) => one);
 }
 
-/** How many letters have to be changed, added or left out. */
+/** The edit distance: letters changed, added or left out. */
 function changes(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {

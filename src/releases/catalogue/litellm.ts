@@ -1,4 +1,5 @@
-// LiteLLM's `model_prices_and_context_window.json`: one object, a model a member, US dollars per token as floats.
+// LiteLLM's `model_prices_and_context_window.json`: one object with a member per model, US dollars per token
+// as floats.
 import { compareDecimals, type Decimal, isZero, larger, perMillion, quotient, shifted } from "./decimal.ts";
 import type { RateField } from "../../domain/price.ts";
 import {
@@ -21,7 +22,7 @@ import {
 } from "./entry.ts";
 import { inert, type Json, itemsOf, memberOf, membersOf, shown, stringOf, stringsOf } from "./json.ts";
 
-/** Its names of providers, where this project has a kind or another word. */
+/** Its provider names that differ from this project's kinds or names. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     gemini: "google",
@@ -33,7 +34,7 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map(
     cohere_chat: "cohere",
   }),
 );
-/** What may stand before a model's name, beside the provider's own name. */
+/** Prefixes of model names, besides the provider's own name. */
 const PREFIXES = ["vertex_ai/", "amazon-nova/", "bedrock/", "meta_llama/", "gemini/"];
 const IN_A_REGION = /^bedrock\/[a-z]{2}(?:-[a-z]+)+-\d\//;
 
@@ -47,16 +48,16 @@ const RATES: Readonly<Record<RateField, string>> = {
   output_per_million: "output_cost_per_token",
   audio_output_per_million: "output_cost_per_audio_token",
 };
-/** Tiers of service that a reply names; `batches` are another endpoint. */
+/** Service tiers that a response can name; `batches` are a separate endpoint. */
 const SERVICE_TIERS = ["flex", "priority"];
 const ABOVE = /^input_cost_per_token_above_(\d{1,5})k_tokens$/;
 const USUAL_EFFORTS = new Set(["low", "medium", "high"]);
 
-/** Whether this is a table of this format. */
+/** True if the table has this format. */
 export const isLiteLlm = (table: Json): boolean =>
   membersOf(table).some(([, row]) => stringOf(memberOf(row, "litellm_provider")) !== null);
 
-/** Its chat models; a row that cannot be read is told by its name and keeps none of the others out. */
+/** Reads its chat models; an unreadable row is reported by name, and the others are still read. */
 export function readLiteLlm(table: Json): TableReading {
   const found = new Entries();
   for (const [name, row] of membersOf(table)) {
@@ -163,7 +164,7 @@ function perCallOf(row: Json): Decimal | null {
   return dearest === null || isZero(dearest) ? null : shifted(dearest, 3);
 }
 
-/** One factor a tier: the largest of its classes, where they do not agree. */
+/** One factor per tier: the largest of its classes if they differ. */
 function serviceTiersOf(row: Json, rates: TableRates, notes: string[]): Record<string, Decimal> {
   const found = SERVICE_TIERS.flatMap((tier) => {
     const {

@@ -1,4 +1,5 @@
-// models.dev's `api.json`: a provider a member, a model a member of its `models`, US dollars per million tokens as floats.
+// models.dev's `api.json`: a member per provider, whose `models` has a member per model; US dollars per
+// million tokens as floats.
 import type { RateField } from "../../domain/price.ts";
 import {
   assertOnce,
@@ -22,7 +23,7 @@ import { type Json, itemsOf, memberOf, membersOf, stringOf, stringsOf } from "./
 
 import { isTwice } from "./twice.ts";
 
-/** Its names of providers, where this project has a kind or another word. */
+/** Its provider names that differ from this project's kinds or names. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "amazon-bedrock": "bedrock",
@@ -45,11 +46,13 @@ const RATES: Partial<Record<RateField, string>> = {
 };
 const OLD_TIER = 200_000;
 
-/** Whether this is a table of this format. */
+/** True if the table has this format. */
 export const isModelsDev = (table: Json): boolean =>
   membersOf(table).some(([, provider]) => membersOf(memberOf(provider, "models")).length > 0);
 
-/** Its models that write text; a row that cannot be read is told by its name and keeps none of the others out. */
+/**
+ * Reads its models that output text; an unreadable row is reported by name, and the others are still read.
+ */
 export function readModelsDev(table: Json): TableReading {
   const found = new Entries();
   for (const [id, provider] of membersOf(table)) {
@@ -118,7 +121,7 @@ function ratesOf(cost: Json, notes: string[]): TableRates {
   return dearerOutput(rates, thinking, notes);
 }
 
-/** `tiers`, or the one that older tables have. */
+/** `tiers`, or the single tier of older tables. */
 function tiersOf(cost: Json, notes: string[]): TableTier[] {
   const tiers = itemsOf(memberOf(cost, "tiers"));
   const old = memberOf(cost, "context_over_200k");

@@ -1,5 +1,6 @@
-// What an entry of a price table becomes: an unsigned manifest in YAML, each price with the one it was made of beside it. The
-// markup is applied in whole numbers and rounded up to nine decimals. Whatever is written here `release sign` takes.
+// Turns an entry of a price table into an unsigned manifest in YAML, with the source price next to each
+// price. The markup is applied in integers and rounded up to nine decimals. `release sign` accepts everything
+// written here.
 import { type PublishedPrice, RATE_FIELDS, type RateField, standInOf } from "../../domain/price.ts";
 import { type ManifestInput, parseManifest } from "../manifest.ts";
 import { ReleaseError } from "../release-error.ts";
@@ -9,15 +10,15 @@ import { inert } from "./json.ts";
 
 export interface ProposalTerms {
   markup: Decimal;
-  /** The provider's name in the configuration; else the entry's. */
+  /** The provider's name in the configuration; by default the entry's. */
   provider?: string | undefined;
   version: number;
   region: string;
-  /** What an image may cost at most; without it images stay off. */
+  /** The maximum cost of an image in tokens; without it images stay off. */
   imageTokensMax: number | null;
-  /** What a PDF may cost at most, and how many pages it may have; without them PDFs stay off. */
+  /** The maximum cost of a PDF, and its maximum number of pages; without them PDFs stay off. */
   files: { tokens: number; pages: number } | null;
-  /** Where the prices are from, and of when. */
+  /** The source of the prices, and its date. */
   source: string;
 }
 
@@ -29,10 +30,10 @@ export interface Proposal {
   yaml: string;
 }
 
-/** What an agent asks for when it names nothing (providers.md §6). */
+/** What an agent requests by default (providers.md §6). */
 const DEFAULT_OUTPUT_TOKENS = 32_768;
 
-/** Throws `Damaged` for an entry that makes no manifest. */
+/** Throws `Damaged` for an entry that yields no manifest. */
 export function propose(entry: TableEntry, terms: ProposalTerms): Proposal {
   const manifest = manifestOf(entry, terms);
   try {
@@ -45,11 +46,11 @@ export function propose(entry: TableEntry, terms: ProposalTerms): Proposal {
 }
 
 const FILE_NAME_MAX = 200;
-/** A name for its file: no part of it is taken as a folder. */
+/** The file name; no part of it can be read as a folder. */
 export const fileNameOf = ({ provider, model }: ProposedManifest): string =>
   `${`${provider}__${model}`.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, FILE_NAME_MAX)}.yaml`;
 
-/** As a manifest may say it. */
+/** In the format of a manifest. */
 const priced = (rate: Decimal, markup: Decimal): string => printDecimal(toNinePlaces(product(rate, markup)));
 
 function manifestOf(entry: TableEntry, terms: ProposalTerms): ProposedManifest {
@@ -79,7 +80,7 @@ function manifestOf(entry: TableEntry, terms: ProposalTerms): ProposedManifest {
   };
 }
 
-/** Prices at this markup, as a manifest says them. */
+/** Prices with this markup, in the format of a manifest. */
 export function pricingOf(entry: TableEntry, markup: Decimal): Pricing {
   const tiers = tiersOf(entry).map(({ above, rates }) => ({
     above_prompt_tokens: above,
@@ -95,7 +96,7 @@ export function pricingOf(entry: TableEntry, markup: Decimal): Pricing {
   };
 }
 
-/** Of 1,000 paid calls; undefined where the table has no price for them. */
+/** The price of 1,000 paid calls; undefined if the table has none. */
 export const callsPrice = ({ perCall }: TableEntry, markup: Decimal): string | undefined =>
   perCall === null ? undefined : priced(perCall, markup);
 
@@ -110,8 +111,8 @@ const publishedOf = (rates: TableRates, markup: Decimal): Partial<Record<RateFie
   );
 
 /**
- * Tiers that a prompt can reach, each with every class that the plain prices have: one that the table leaves out costs what it
- * does below the tier, and no less than what stands in its place.
+ * The tiers that a prompt can reach, each with every class of the base prices: a class that the table omits
+ * costs what it costs below the tier, and no less than its stand-in.
  */
 function tiersOf({ tiers, rates, contextWindow }: TableEntry): TableEntry["tiers"] {
   return tiers
@@ -170,7 +171,7 @@ function printYaml(entry: TableEntry, terms: ProposalTerms, manifest: ProposedMa
   ].join("\n")}\n`;
 }
 
-/** JSON is YAML. */
+/** JSON is valid YAML. */
 const flow = (value: unknown): string => JSON.stringify(value).replace(/([:,])(?=["\d[{tf])/g, "$1 ");
 
 function madeOf(rate: Decimal, markup: Decimal): string {
@@ -180,7 +181,7 @@ function madeOf(rate: Decimal, markup: Decimal): string {
   return `  # ${printDecimal(rate)} in the source${rounded}`;
 }
 
-/** What the operator has to decide, for no table says it. */
+/** The operator's decisions, which no table contains. */
 function openQuestions(entry: TableEntry, { markup, imageTokensMax, files }: ProposalTerms): string[] {
   const unreached = entry.tiers.filter(({ above }) => above >= entry.contextWindow);
   return [

@@ -1,5 +1,5 @@
-// The small table that ships with this program, so that prices can be proposed without a network: exact decimal strings per
-// million tokens in the words of a manifest. `scripts/catalogue.ts` writes it from a table of LiteLLM.
+// The small table shipped with this program, so that prices can be proposed without a network: exact decimal
+// strings per million tokens, named as in a manifest. `scripts/catalogue.ts` writes it from a LiteLLM table.
 import { RATE_FIELDS } from "../../domain/price.ts";
 import { type Decimal, printDecimal, readDecimal } from "./decimal.ts";
 import {
@@ -14,10 +14,10 @@ import {
 } from "./entry.ts";
 import { isMembered, type Json, itemsOf, memberOf, membersOf, shown, stringOf, stringsOf } from "./json.ts";
 
-/** Whether this is a table of this format. */
+/** True if the table has this format. */
 export const isSnapshot = (table: Json): boolean => Array.isArray(memberOf(table, "models"));
 
-/** Read like any other table: it might have been edited. */
+/** Checked like any other table: it may have been edited. */
 export function readSnapshot(table: Json): TableReading {
   const found = new Entries();
   for (const row of itemsOf(memberOf(table, "models"))) {
@@ -77,7 +77,7 @@ function exact(value: Json, field: string): Decimal {
   return amount;
 }
 
-/** An entry as the snapshot holds it. */
+/** An entry in the format of the snapshot. */
 export const snapshotRow = (entry: TableEntry): Record<string, unknown> => ({
   provider: entry.provider,
   model: entry.model,

@@ -1,4 +1,4 @@
-// Price tables of three formats, what they say by the classes of a release, and what is left out by name.
+// Reads price tables of three formats: their prices by the classes of a release, and what is skipped by name.
 import { expect, test } from "bun:test";
 import { parseManifestYaml } from "../manifest.ts";
 import { printDecimal, readDecimal } from "./decimal.ts";

@@ -1,5 +1,5 @@
-// A price table from where it is: the snapshot, a file, models.dev, LiteLLM or another address. What comes from outside is
-// bounded in size and time, is asked for at one host, and is believed nothing that cannot be read exactly.
+// Opens a price table: the snapshot, a file, models.dev, LiteLLM or another URL. Data from outside is limited
+// in size and time, comes from one host, and is skipped where it cannot be read exactly.
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { printDay } from "../../domain/print.ts";
 import { CatalogueError } from "./catalogue-error.ts";
@@ -12,11 +12,11 @@ import snapshot from "./snapshot.json" with { type: "text" };
 import { messageOf } from "../../domain/error-message.ts";
 
 export interface PriceTable extends TableReading {
-  /** "LiteLLM 1.109.1", "models.dev", a file's name. */
+  /** "LiteLLM 1.109.1", "models.dev", a file name. */
   source: string;
-  /** Whether it means to have every model of its providers. */
+  /** True if it is meant to contain every model of its providers. */
   complete: boolean;
-  /** The day its prices are of. */
+  /** The date of its prices. */
   date: string;
 }
 
@@ -29,7 +29,7 @@ const FETCH_MS = 20_000;
 const REDIRECTS_MAX = 3;
 const OFFLINE = "Leave out --from for the snapshot that ships with this program, or name a file.";
 
-/** Reads a table. Throws `CatalogueError` for one that cannot be had or read. */
+/** Reads a table. Throws `CatalogueError` if it cannot be fetched or read. */
 export async function openTable(from: string | undefined, nowMs: number): Promise<PriceTable> {
   if (from === undefined) return readTable(snapshot as unknown as string, { name: "snapshot", atMs: nowMs });
   const address = ADDRESSES.get(from) ?? from;
@@ -37,7 +37,7 @@ export async function openTable(from: string | undefined, nowMs: number): Promis
   return readTable(fileText(from), { name: from, atMs: fileTime(from) });
 }
 
-/** The text of a table. `atMs`: when it was had, where it does not say itself of when it is. */
+/** Parses the text of a table. `atMs`: when it was fetched, used if it does not state its own date. */
 export function readTable(text: string, { name, atMs }: { name: string; atMs: number }): PriceTable {
   const json = readTableJson(text, name);
   const told = stringOf(memberOf(json, "source"));

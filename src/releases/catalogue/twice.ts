@@ -1,31 +1,31 @@
-// Names that stand twice in one object of a table. `JSON.parse` keeps the last of them without a word; which of two prices is
-// meant nobody can know, so that whatever holds one is left out by its name.
+// Finds names that occur twice in one object of a table. `JSON.parse` silently keeps the last; nobody can
+// know which price is meant, so whatever contains a repeated name is skipped by name.
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]|[^\s"{}[\],]+/gs;
 
-/** Stands in the place of a member whose name was written more than once. */
+/** Replaces a member whose name occurs more than once. */
 class Twice {}
 const TWICE = new Twice();
 
-/** Whether this stands for a member whose name the table has twice. */
+/** True for the replacement of a member whose name occurs twice. */
 export const isTwice = (value: unknown): boolean => value instanceof Twice;
 
-/** Where the object or array of one level is: the name of its member, or the number of its item. */
+/** The position of an object or array in its parent: a member's name, or an item's index. */
 interface Level {
-  /** Of an object; null for an array. */
+  /** Null for an array. */
   names: Set<string> | null;
   at: string | number;
-  /** A name comes next, not a value. */
+  /** The next string is a name, not a value. */
   name: boolean;
 }
 
-/** The parsed value of `text` with each repeated member told as such. Changes `value`. */
+/** Returns the parsed value of `text` with each repeated member replaced. Modifies `value`. */
 export function withRepeats(text: string, value: unknown): unknown {
   for (const path of repeats(text)) mark(value, path);
   return value;
 }
 
-/** The ways to all repeated members of a text that is JSON. */
+/** The paths of all repeated members of a JSON text. */
 function repeats(text: string): (string | number)[][] {
   const found: (string | number)[][] = [];
   const levels: Level[] = [];
@@ -55,11 +55,11 @@ function mark(value: unknown, path: readonly (string | number)[]): void {
   if (typeof value !== "object" || value === null || first === undefined || !Object.hasOwn(value, first))
     return;
   if (rest.length > 0) return mark((value as Record<string, unknown>)[first], rest);
-  // Not by assignment, which gives an object another prototype where the name is `__proto__`.
+  // Not by assignment: assigning to `__proto__` would change the object's prototype.
   Object.defineProperty(value, first, { value: TWICE, enumerable: true, configurable: true, writable: true });
 }
 
-/** The first name that stands twice in the value, at any depth; null where none does. */
+/** The first repeated name in the value, at any depth; null if there is none. */
 export function repeatedName(value: unknown): string | null {
   if (typeof value !== "object" || value === null) return null;
   for (const [name, one] of Object.entries(value)) {

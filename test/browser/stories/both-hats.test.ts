@@ -1,4 +1,5 @@
-// Who operates the gateway and is a member of an organization, too: its pages show what either may do, as the server allows it.
+// An operator of the gateway who is also a member of an organization: its pages show what either may do, as the
+// server allows it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../../dashboard/path-builder.ts";
@@ -62,7 +63,7 @@ test("an operator who is a viewer of an organization invites, changes an owner's
   expect(root.complained()).toEqual([]);
 });
 
-test("an operator who owns an organization sets what is allowed and, beside it, the organization's own limit", async () => {
+test("an operator who owns an organization sets the maximum and, beside it, the organization's own limit", async () => {
   const org = await newOrganization(dashboard, "Basalt Labs");
   await operatorJoins(dashboard.root, { org, role: "owner", email: OPERATOR });
   await root.open(path.organization(org, "settings"));

@@ -1,5 +1,5 @@
-// A buyer's errand: credits are ordered on the billing page, paid on the payment service's own, and there once, however
-// often the pages are opened again. Who may not buy cannot.
+// Buying credits: ordered on the billing page, paid on the payment service's page, and credited once, however often
+// the pages are opened again. People who may not buy cannot.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
 import { statementTexts } from "../../../dashboard/pages/billing/statement-texts.ts";
@@ -92,7 +92,7 @@ describe.each(STORES)("on %s", (store) => {
     }
   });
 
-  test("an order that is not confirmed yet is waited for; its confirmation shows without a reload", async () => {
+  test("an unconfirmed order is waited for; its confirmation appears without a reload", async () => {
     const { page } = bill;
     await bill.open(billing());
     await order("12.00");
@@ -150,7 +150,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(data.filter(({ outcome }) => outcome === "credited")).toHaveLength(2);
   });
 
-  test("the running balance of every row is the one before it and its amount", async () => {
+  test("the running balance of every row is the previous one plus its amount", async () => {
     const { gateway } = dashboard;
     const customer = await gateway.key(org);
     const body = { model: "plain-1", messages: [{ role: "user", content: "Say hello" }] };
@@ -160,7 +160,7 @@ describe.each(STORES)("on %s", (store) => {
     await bill.page.getByRole("button", { name: "Pay $10.00" }).click();
     await bill.page.waitForURL((url) => url.pathname === billing());
     await bill.page.getByRole("status").getByText(words.arrived("$10.00")).waitFor();
-    // The order is confirmed after the page has come, and its rows are read anew then.
+    // The order is confirmed after the page has loaded, and its rows are refetched then.
     await reads(
       async () => (await ledger()).map(([, kind]) => kind),
       [

@@ -1,5 +1,5 @@
-// A developer's day: a key, a call, what it cost, a limit that stops it, an admin who raises it on the key's page, limits its rate,
-// pauses, replaces and ends it. What the pages show is what the ledger and the provider's bill say.
+// A developer's day: a key, a call, what it cost, a limit that stops it, an admin who raises it on the key's page,
+// limits its rate, pauses, replaces and revokes it. The pages show what the ledger and the provider's bill say.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../../dashboard/path-builder.ts";
@@ -33,7 +33,7 @@ interface Answer {
   error: { code: string; request_id: string };
 }
 
-// What these pages read from PostgreSQL is in `every-role.test.ts`.
+// `every-role.test.ts` covers what these pages read from PostgreSQL.
 describe.each(["sqlite"] as const)("on %s", (store) => {
   let dashboard: Dashboard;
   let org: string;

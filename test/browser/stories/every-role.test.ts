@@ -1,6 +1,6 @@
-// All that the dashboard was to be, walked through by each role on PostgreSQL, in one browser: docs/design/dashboard.md §14
-// names the points. Elsewhere each has tests of its own, most of them on the embedded store; here they are seen to read the same
-// figures from the other one, and by whom.
+// Everything the dashboard was meant to do, tried by each role on PostgreSQL, in one browser:
+// docs/design/dashboard.md §14 lists the points. Each has tests of its own elsewhere, mostly on the embedded store;
+// this checks that they show the same figures from the other store, and to whom.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../../dashboard/path-builder.ts";
@@ -47,7 +47,7 @@ let visitor: Visitor;
 let org: string;
 let others: string;
 let batch: Customer;
-/** What the ledger took, and a request of each kind. */
+/** What the ledger charged, and a request of each kind. */
 let charged = 0n;
 let paid: string;
 let paidCharge = 0n;
@@ -95,7 +95,7 @@ beforeAll(async () => {
     charged += paidCharge;
   }
   expect((await call(batch, FIRST)).status).toBe(200);
-  // A day unlike the eight before it, of a key that nothing was asked by: it is in the roll-ups alone.
+  // A day unlike the eight before it, for a key that made no requests: it is only in the roll-ups.
   const spare = await keyBy(root, org, { name: "Spare" });
   const hour = Math.floor(Date.now() / HOUR_MS);
   for (let ago = 0; ago <= 8; ago++)
@@ -112,7 +112,7 @@ afterAll(() => dashboard.stop());
 describe.each(ROLES)("%s", (role) => {
   const operates = role === "operator";
 
-  // In one browser, one after the other: what the pages are made of is loaded and compiled once.
+  // In one browser, one after the other, so that the pages' code is loaded and compiled once.
   beforeAll(async () => {
     await visitor.page.goto("about:blank");
     await visitor.beSignedIn(ADDRESSES[role]);
@@ -123,7 +123,7 @@ describe.each(ROLES)("%s", (role) => {
   const count = (of: Locator, wanted: number): Promise<void> =>
     waitFor(async () => (await of.count()) === wanted, `${wanted} rows`);
   const link = (name: RegExp | string): Locator => visitor.page.getByRole("link", { name });
-  /** As a link does it: nothing is loaded anew. */
+  /** As a link does it: without a reload. */
   const at = (page: keyof typeof pageNames, query = ""): Promise<void> =>
     visitor.go(path.organization(org, page) + query, pageNames[page]);
   /** The drawer of a request, which hides the page under it. */
@@ -185,7 +185,7 @@ describe.each(ROLES)("%s", (role) => {
     await drawer.getByText(ledgerTexts.verdicts.holds).waitFor();
     const entries = drawer.getByRole("region", { name: ledgerTexts.title }).getByRole("link");
     if (role === "developer") {
-      expect(await entries.count()).toBe(0); // of Billing they see the balance alone
+      expect(await entries.count()).toBe(0); // of Billing they see only the balance
       return;
     }
     await entries.last().click();
@@ -232,7 +232,7 @@ describe.each(ROLES)("%s", (role) => {
       await link(/^plain-1@/)
         .first()
         .waitFor();
-    } else await visitor.go(path.operator("home"), pageNames.overview); // sent home
+    } else await visitor.go(path.operator("home"), pageNames.overview); // redirected home
     const searched = visitor.page.waitForResponse((answer) => answer.url().includes("/search?"));
     const palette = await find(OTHERS);
     const { data } = (await (await searched).json()) as { data: unknown[] };
@@ -251,7 +251,7 @@ describe.each(ROLES)("%s", (role) => {
     const lines = rows(pageNames.audit).filter({
       hasText: `created the standard key ${BATCH} with a monthly`,
     });
-    expect(await lines.count()).toBe(role === "billing" ? 0 : 1); // they see what is of money
+    expect(await lines.count()).toBe(role === "billing" ? 0 : 1); // they see what concerns money
   });
 
   test("10 · Look: models by their price, and a phone keeps what a row is and its amount", async () => {

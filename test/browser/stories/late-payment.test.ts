@@ -1,5 +1,5 @@
-// Coming back from the payment service before its event has arrived: the page says what it waits for, and shows the
-// credits when they are there, without being loaded again (dashboard.md 5).
+// Returning from the payment service before its event has arrived: the page says what it waits for, and shows the
+// credits when they arrive, without a reload (dashboard.md 5).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
 import { billingTexts as words } from "../../../dashboard/pages/billing/texts.ts";
@@ -39,7 +39,7 @@ afterAll(async () => {
   await fakeStripe.stop();
 });
 
-/** Orders and pays on the service's side; its event stays on the way. The browser comes back. */
+/** Orders and pays at the service; its event is delayed. The browser returns. */
 async function payAndReturn(usd: string): Promise<FakeStripeEvent> {
   const { page } = bill;
   await bill.open(path.organization(org, "billing"));
@@ -89,7 +89,7 @@ test("after a minute it says that nothing is lost, with the order to name; the c
   expect(bill.complained({ about: /^another host/ })).toEqual([]);
 });
 
-test("an order that is not theirs is not shown", async () => {
+test("another organization's order is not shown", async () => {
   await bill.open(`${path.organization(org, "billing")}?order=ord_unknown`);
   await bill.page.getByRole("alert").waitFor();
   expect(bill.complained({ about: /status of 404/ })).toEqual([]);

@@ -1,5 +1,6 @@
-// An operator's morning: a customer is let in, a route is closed and opened, a script gets a key and loses it, somebody
-// gets back in, and the ledger is audited. Each act is felt where it matters: by a program or by another person.
+// An operator's morning: a customer is invited, a route is closed and opened, a script gets a key and loses it, a
+// person gets back in, and the ledger is audited. Each action is checked where it takes effect: by a program or by
+// another person.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../../dashboard/path-builder.ts";
@@ -36,7 +37,7 @@ afterAll(() => dashboard.stop());
 const dialogOf = ({ page }: Visitor): Locator => page.getByRole("dialog");
 const gone = (visitor: Visitor): Promise<void> => dialogOf(visitor).waitFor({ state: "hidden" });
 
-/** An act of a row: its button, or an entry of its menu. */
+/** An action of a row: its button, or an entry of its menu. */
 async function act(row: Locator, name: string): Promise<void> {
   const button = row.getByRole("button", { name, exact: true });
   if ((await button.count()) > 0) return button.click();
@@ -76,7 +77,7 @@ test("an organization is made and its owner invited, who joins by the link, once
   expect(row).toMatchObject({ name: "Acme", members: 1 });
 });
 
-test("a route that is disabled by its name refuses the next request and says why among the models; enabled, it serves", async () => {
+test("a route disabled by its name refuses the next request, and the models page says why; enabled, it serves", async () => {
   const { gateway } = dashboard;
   const customer = await gateway.customer();
   await root.open(path.operator("routes"));
@@ -121,7 +122,7 @@ test("a management key operates the gateway until it is revoked by its name", as
   expect(await call()).toBe(401);
 });
 
-test("a link for a new password ends every session of the person, works once, and the old password no more", async () => {
+test("a link for a new password ends every session of the person, works once, and the old password stops working", async () => {
   const org = await newOrganization(dashboard, "Basalt");
   const at = { org, role: "developer", email: "dora@example.com" } as const;
   const dora = await newMember(dashboard.root, dashboard.gateway, at);

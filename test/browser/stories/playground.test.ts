@@ -1,4 +1,4 @@
-// A developer tries a model in the playground: the answer comes in parts, and what it cost is one amount on the page, in
+// A developer tries a model in the playground: the answer comes in parts, and its cost is the same on the page, in
 // the ledger, in Activity and on the key.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";

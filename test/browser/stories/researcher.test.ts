@@ -1,5 +1,5 @@
-// Research Mode by two people in two browsers: who asks does not decide, and what is approved opens one model for research
-// keys only, until the day that the pages show.
+// Research Mode with two people in two browsers: the requester does not decide, and an approval opens one model for
+// research keys only, until the day that the pages show.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { exactMoney } from "../../../dashboard/format/money.ts";
@@ -16,7 +16,7 @@ import { closeSecret, createKey, newOrganization, rowsOf } from "../steps.ts";
 
 const DAY_MS = 86_400_000;
 const dayIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
-/** Of a research model, without an entitlement. */
+/** For a research model without an entitlement. */
 const REFUSALS = {
   standard: [403, "scope_not_permitted"],
   research: [403, "research_entitlement_required"],
@@ -28,7 +28,7 @@ interface Answer {
   error: { code: string };
 }
 
-// On SQLite the rules are in the tests of the API.
+// The API's tests cover the rules on SQLite.
 describe.each(["postgres"] as const)("on %s", (store) => {
   let dashboard: Dashboard;
   let org: string;
@@ -85,7 +85,7 @@ describe.each(["postgres"] as const)("on %s", (store) => {
     }
   });
 
-  test("asking shows the question with its wanted end, and nobody has decided", async () => {
+  test("requesting shows the request with its desired end date, undecided", async () => {
     await ask(rita, "Grasping");
     const text = await rowOf(rita, pageNames.research, "Grasping").innerText();
     for (const part of ["requested", "rita", words.undecided, words.wanted, formatDay(UNTIL)])

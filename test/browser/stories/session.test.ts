@@ -1,5 +1,5 @@
-// Coming and going: a deep link survives the sign-in, a session survives a restart and ends on the server, and nobody
-// stays on a page that is not theirs.
+// Sessions: a deep link survives the sign-in, a session survives a restart and ends on the server, and nobody stays
+// on a page that is not theirs.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
 import { pageNames as pages, shellTexts as shell } from "../../../dashboard/components/texts.ts";
@@ -8,7 +8,7 @@ import { newMember, PASSWORD } from "../../support/browser.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { newOrganization } from "../steps.ts";
 
-/** What a browser says about an answer of 401 while nobody is signed in. */
+/** The browser's complaint about a 401 while nobody is signed in. */
 const UNAUTHORIZED = /status of 401/;
 
 let dashboard: Dashboard;
@@ -38,7 +38,7 @@ async function typePassword({ page }: Visitor): Promise<void> {
   await page.getByRole("button", { name: signIn.submit, exact: true }).click();
 }
 
-test("who is not signed in signs in first, and comes to the page of the link with its filters", async () => {
+test("a visitor who is not signed in signs in first, and then gets to the link's page with its filters", async () => {
   const visitor = await dashboard.visitor();
   await visitor.page.goto(`${dashboard.gateway.url}${path.organization(org, "activity")}?range=24h`);
   await heading(visitor, signIn.title);
@@ -63,7 +63,7 @@ test.each(["javascript:window.__xss=1", "https://evil.example/", "//evil.example
   },
 );
 
-test("who is no operator is sent home from the operator's pages, and told of an organization of others that it is none of theirs", async () => {
+test("a person who is no operator is redirected from the operator's pages, and told that another organization is not theirs", async () => {
   await dora.page.goto(dashboard.gateway.url + path.operator("entitlements"));
   await heading(dora, pages.overview);
   expect(dora.page.url()).toBe(dashboard.gateway.url + path.organization(org));
@@ -84,7 +84,7 @@ test("a session survives a restart of the gateway, on an open page and on the ne
   expect(dora.complained()).toEqual([]);
 });
 
-test("signing out ends the session on the server: its cookie is 401 ever after, and no page opens", async () => {
+test("signing out ends the session on the server: its cookie gets 401 from then on, and no page opens", async () => {
   const cookie = await dora.cookie();
   expect(await profileWith(cookie)).toBe(200);
   await dora.page.getByRole("button", { name: shell.account }).click();

@@ -1,5 +1,5 @@
-// Two admins have the same dialog open: the one who saves first changes the key, the other is told what it is by now,
-// keeps what was typed, and overwrites nothing without having seen it.
+// Two admins have the same dialog open: the first to save changes the key, the other is shown its current values,
+// keeps what was typed, and overwrites nothing unseen.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../../dashboard/path-builder.ts";
@@ -10,10 +10,10 @@ import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { inspect } from "../inspect.ts";
 import { keyAct, newOrganization } from "../steps.ts";
 
-/** What the browser says of a refusal that the story is about. */
+/** The browser's complaint about the refusal that the story is about. */
 const REFUSED = /409/;
 
-// On SQLite the same dialogs are in `test/browser/meanwhile.test.ts`.
+// `test/browser/meanwhile.test.ts` covers the same dialogs on SQLite.
 describe.each(["postgres"] as const)("on %s", (store) => {
   let dashboard: Dashboard;
   let org: string;
@@ -47,7 +47,7 @@ describe.each(["postgres"] as const)("on %s", (store) => {
     return keyAct(visitor, "Production", "edit");
   }
 
-  test("of two who save one is told what the key is by now, and cancels", async () => {
+  test("the second of two who save is shown the key's current values, and cancels", async () => {
     const [first, second] = [await edited(ada), await edited(adam)];
     await first.getByLabel(keys.limit).fill("50");
     await second.getByLabel(keys.limit).fill("500");
@@ -71,7 +71,7 @@ describe.each(["postgres"] as const)("on %s", (store) => {
     await first.waitFor({ state: "hidden" });
     await save(second);
     await second.getByText(`${keys.limit}: $60.00`).waitFor();
-    // The first one is at it again before the second one has decided.
+    // The first admin edits it again before the second has decided.
     const again = await keyAct(ada, "Production", "edit");
     await again.getByLabel(keys.limit).fill("65");
     await save(again);

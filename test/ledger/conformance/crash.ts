@@ -1,4 +1,5 @@
-// A process that dies, as every store must survive it: what was acknowledged is there, what ran is resolved (money.md §9).
+// How every store must survive the death of its process: what was acknowledged is there, what was running is resolved
+// (money.md §9).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BEGUN, releaseOf } from "../world.ts";
 import { readRequest } from "../../../src/registry/requests.ts";
@@ -26,7 +27,7 @@ export function crashConformance(on: Harness): void {
         expect((await readRequest(on.world.ledger, id))?.state).toBe("outcome_unknown");
     });
 
-    test("nobody held them to their bounds: what an older program settled as it was told, a stream that went on beyond its maximum", async () => {
+    test("without enforced bounds: what an older program settled as reported, a stream that went on beyond its maximum", async () => {
       const key = await on.customer(5);
       const old = await on.world.admit(key, { hold: 1 });
       await on.world.settle(key, old.id, { dollars: 0.5 });
@@ -44,7 +45,7 @@ export function crashConformance(on: Harness): void {
       expect((await on.world.ledger.verify()).violations).toEqual([]);
     });
 
-    test("a stream is settled for what was kept of it, and its key gets that much back", async () => {
+    test("a stream is settled for what was stored of it, and its key gets that much back", async () => {
       const key = await on.customer(5);
       const keyed = await on.world.admit(key, { hold: 1, idempotencyKey: "stream-01" });
       await on.world.checkpoint(key, keyed.id, { tokens: 4, sent: { seq: 0, text: BEGUN } });
@@ -69,7 +70,7 @@ export function crashConformance(on: Harness): void {
       expect(body).not.toContain("[DONE]");
     });
 
-    test("what the provider told beyond its bounds before its gateway went is a variance", async () => {
+    test("what the provider reported beyond its bounds before its gateway died is a variance", async () => {
       const key = await on.customer(5);
       const { id } = await on.world.admit(key, { hold: 1 });
       const { route, provider } = releaseOf();
@@ -94,7 +95,7 @@ export function crashConformance(on: Harness): void {
       expect(violations.filter(({ requestId }) => requestId === id)).toEqual([]);
     });
 
-    test("a stream that lost a chunk gives back what came before it", async () => {
+    test("a stream that lost a chunk returns what came before it", async () => {
       const key = await on.customer(5);
       const { id } = await on.world.admit(key, { hold: 1, idempotencyKey: "stream-02" });
       await on.world.checkpoint(key, id, { tokens: 1, sent: { seq: 0, text: BEGUN } });
@@ -105,7 +106,7 @@ export function crashConformance(on: Harness): void {
       expect(Buffer.from(outcome.answer.body).toString()).toStartWith(`${BEGUN}id: 2\ndata: {`);
     });
 
-    test("progress is kept only while the request is open", async () => {
+    test("progress is stored only while the request is open", async () => {
       const key = await on.customer(5);
       const { id } = await on.world.admit(key, { hold: 1 });
       expect((await on.world.checkpoint(key, id, { tokens: 1 })).kind).toBe("kept");
@@ -114,7 +115,7 @@ export function crashConformance(on: Harness): void {
       expect(await on.world.balance(key.organizationId)).toBe("4.50 0.00");
     });
 
-    test("what was kept of a stream goes with the end of its request", async () => {
+    test("a stream's stored parts are deleted at the end of its request", async () => {
       const key = await on.customer(5);
       const keptOf = (requestId: string): Promise<unknown> =>
         on.world.ledger.read(function* () {

@@ -1,10 +1,10 @@
-// What the tables of a store's conformance stand on: its ledger with a world of its own, opened anew for each theme.
+// The base of a store's conformance tables: its ledger with a world of its own, newly opened for each topic.
 import { expect } from "bun:test";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { testClock } from "../../support/clock.ts";
 import { type KeyInHand, type OpenLedger, type Opened, World } from "../world.ts";
 
-/** `opened`, `ledger` and `world` are there from `begin` on; `finish` expects a ledger that verifies. */
+/** `opened`, `ledger` and `world` exist from `begin` on; `finish` expects a ledger that verifies. */
 export class Harness {
   readonly clock = testClock();
   opened!: Opened;
@@ -12,7 +12,7 @@ export class Harness {
   world!: World;
 
   constructor(
-    /** As the names of its tests begin. */
+    /** The prefix of its tests' names. */
     readonly store: string,
     private readonly open: OpenLedger,
   ) {}
@@ -26,7 +26,7 @@ export class Harness {
 
   readonly finish = async (): Promise<void> => {
     const report = await this.world.ledger.verify();
-    // Clocks jump by years here; what has expired is swept away by a timer, in its own time.
+    // Clocks jump by years here; a timer sweeps expired rows away at its own pace.
     const standing = report.violations.filter(({ invariant }) => !invariant.startsWith("I17"));
     expect(standing).toEqual([]);
     await this.opened.close();

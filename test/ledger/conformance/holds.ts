@@ -21,7 +21,7 @@ export function holdsConformance(on: Harness): void {
       expect(await on.world.balance(key.organizationId)).toBe("4.25 0.00");
     });
 
-    test("classes of tokens are kept with the charge that follows from them, and counted by the hour", async () => {
+    test("classes of tokens are stored with the charge that follows from them, and counted by the hour", async () => {
       const publishedPrice = {
         ...PRICE,
         cache_write_per_million: "12500",
@@ -88,7 +88,7 @@ export function holdsConformance(on: Harness): void {
       await on.world.void(key, id, true);
     });
 
-    test("a settlement that is refused halfway changes nothing, and spoils none beside it", async () => {
+    test("a settlement that is refused halfway changes nothing, and affects none beside it", async () => {
       const key = await on.customer(10);
       const [before, refused, after] = [
         await on.world.admit(key, { hold: 2 }),
@@ -108,7 +108,7 @@ export function holdsConformance(on: Harness): void {
       expect(await on.world.balance(key.organizationId)).toBe("8.00 0.00");
     });
 
-    test("a request is resolved once: whoever comes second changes nothing", async () => {
+    test("a request is resolved once: a second resolution changes nothing", async () => {
       const key = await on.customer(5);
       const { id } = await on.world.admit(key, { hold: 1 });
       const both = await Promise.all([
@@ -124,7 +124,7 @@ export function holdsConformance(on: Harness): void {
       expect(await on.world.balance(key.organizationId)).toBe("4.50 0.00");
     });
 
-    test("200 at once on credits for exactly 7: 7 are admitted", async () => {
+    test("200 concurrently on credits for exactly 7: 7 are admitted", async () => {
       const key = await on.customer(7);
       const outcomes = await Promise.all(Array.from({ length: 200 }, () => on.world.admit(key, { hold: 1 })));
       expect(outcomes.filter(({ says }) => says === "admitted")).toHaveLength(7);
@@ -157,7 +157,7 @@ export function holdsConformance(on: Harness): void {
       if (good.status === "fulfilled") await on.world.void(key, good.value.id, true);
     });
 
-    test("random histories end where a model of one line per rule ends", async () => {
+    test("random histories end with the same result as a model of one line per rule", async () => {
       const step = fc.record({
         what: fc.constantFrom("admit", "settle", "void", "top_up"),
         cents: fc.integer({ min: 1, max: 300 }),

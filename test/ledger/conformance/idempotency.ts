@@ -1,4 +1,4 @@
-// Callers' idempotency keys, as every store must keep them: one request per key, its answer told again (money.md §8).
+// Callers' idempotency keys, as every store must keep them: one request per key, its answer replayed (money.md §8).
 import { byItself } from "../../../src/domain/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { releaseOf } from "../world.ts";
@@ -15,7 +15,7 @@ export function idempotencyConformance(on: Harness): void {
     afterAll(on.finish);
     const keyed = { hold: 1, idempotencyKey: "idem-key-1" };
 
-    test("running, then replayed with the very same bytes; another body is refused throughout", async () => {
+    test("running, then replayed with the same bytes; another body is refused throughout", async () => {
       const key = await on.customer(5);
       const first = await on.world.admit(key, keyed);
       expect((await on.world.admit(key, keyed)).outcome).toEqual({ kind: "running", requestId: first.id });
@@ -30,7 +30,7 @@ export function idempotencyConformance(on: Harness): void {
       expect(await on.world.balance(key.organizationId)).toBe("4.50 0.00");
     });
 
-    test("two at once: one is admitted, the other runs along", async () => {
+    test("of two concurrent requests one is admitted, the other joins it", async () => {
       const key = await on.customer(5);
       const both = await Promise.all([on.world.admit(key, keyed), on.world.admit(key, keyed)]);
       expect(both.map(({ says }) => says)).toEqual(["admitted", "running"]);
@@ -81,7 +81,7 @@ export function idempotencyConformance(on: Harness): void {
       await on.world.void(b, both[1]?.id ?? "", true);
     });
 
-    test("a refusal met before stands at its place: after the key, of the shape before its retry is known, of the route behind it", async () => {
+    test("the order of refusals: those of the key first, of the shape before its retry is known, of the route after it", async () => {
       const key = await on.customer(5);
       const { id } = await on.world.admit(key, keyed);
       await on.world.settle(key, id, { dollars: 0.5, answer: "x" });
@@ -107,7 +107,7 @@ export function idempotencyConformance(on: Harness): void {
         });
     });
 
-    test("a retry that comes with the very end of its request is told of it: the answer, or that its key is free", async () => {
+    test("a retry at the very end of its request gets the answer, or is told that its key is free", async () => {
       const key = await on.customer(5);
       const first = await on.world.admit(key, keyed);
       const [, replay] = await Promise.all([
@@ -123,7 +123,7 @@ export function idempotencyConformance(on: Harness): void {
       await on.world.void(key, again.id, true);
     });
 
-    test("an answer lasts a day, its key thirty more", async () => {
+    test("an answer is kept for a day, its key for thirty more", async () => {
       const key = await on.customer(5);
       const { id } = await on.world.admit(key, keyed);
       await on.world.settle(key, id, { dollars: 0.5, answer: "x" });

@@ -1,4 +1,5 @@
-// Keys and their limits, as every store must keep them: a revocation and a limit hold on the very next admission (money.md §7).
+// Keys and their limits, as every store must keep them: a revocation and a limit apply to the very next admission
+// (money.md §7).
 import { byItself } from "../../../src/domain/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mintKey } from "../../../src/registry/secret.ts";
@@ -13,7 +14,7 @@ export function keysConformance(on: Harness): void {
     beforeAll(on.begin);
     afterAll(on.finish);
 
-    test("an organization has so many live keys; a revoked one makes room, and lists end somewhere", async () => {
+    test("an organization has only so many live keys; a revoked one makes room, and lists are limited", async () => {
       const [org, other] = [await on.world.organization(0), await on.world.organization(0)];
       const make = async (organizationId: string): Promise<string> => {
         const id = newId("key");
@@ -29,7 +30,7 @@ export function keysConformance(on: Harness): void {
         const made = await createKey(on.ledger, key, byItself("test"));
         return typeof made === "string" ? made : (made?.id ?? "no organization");
       };
-      // Some at a time: a store's queue has an end, too.
+      // A few at a time, because a store's queue is limited.
       const each = async <T>(all: T[], work: (one: T) => Promise<unknown>): Promise<void> => {
         for (let at = 0; at < all.length; at += 50) await Promise.all(all.slice(at, at + 50).map(work));
       };
@@ -67,7 +68,7 @@ export function keysConformance(on: Harness): void {
     });
 
     test("a revocation holds on the very next admission, a thousand times in a row", async () => {
-      // Of four organizations at a time: what one commits goes with what others ask.
+      // Four organizations at a time, so that one's commits coincide with others' requests.
       const inTurn = async (): Promise<void> => {
         const organizationId = await on.world.organization(5);
         for (let round = 0; round < 250; round += 1) {
@@ -79,7 +80,7 @@ export function keysConformance(on: Harness): void {
       await Promise.all(Array.from({ length: 4 }, inTurn));
     }, 120_000);
 
-    test("a revoked key stays revoked, at its first instant", async () => {
+    test("a revoked key stays revoked, with the time of its first revocation", async () => {
       const key = await on.customer(5);
       const first = await revokeKey(on.ledger, key.keyId, byItself("test"));
       on.clock.advance(1000);
@@ -100,7 +101,7 @@ export function keysConformance(on: Harness): void {
       await Promise.all([...open, next].map(({ id }) => on.world.void(key, id, true)));
     });
 
-    test("a limit of 6.5 holds lets exactly 7 of 200 in", async () => {
+    test("a limit of 6.5 holds admits exactly 7 of 200", async () => {
       const key = await on.customer(100, { limit: 6.5 });
       const outcomes = await Promise.all(Array.from({ length: 200 }, () => on.world.admit(key, { hold: 1 })));
       expect(outcomes.filter(({ says }) => says === "admitted")).toHaveLength(7);

@@ -1,4 +1,5 @@
-// Holds that are lowered while they run, as every store must keep them: once, downwards, in the commit that asks (money.md §6).
+// Holds that are lowered while they run, as every store must keep them: once, only downwards, in the commit that asks
+// (money.md §6).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { nanoUsd } from "../../../src/domain/money.ts";
 import { OF_LOWERED } from "../world.ts";
@@ -11,7 +12,7 @@ export function loweredHoldsConformance(on: Harness): void {
     beforeAll(on.begin);
     afterAll(on.finish);
 
-    test("what a running request holds less makes room in the same commit, for credits and for the key's limit", async () => {
+    test("what is lowered makes room in the same commit, for credits and for the key's limit", async () => {
       const key = await on.customer(5, { limit: 5 });
       const first = await on.world.admit(key, { hold: 5 });
       expect((await on.world.admit(key, { hold: 3 })).says).toBe("key_spend_limit_reached");
@@ -27,7 +28,7 @@ export function loweredHoldsConformance(on: Harness): void {
       expect(await on.world.balance(key.organizationId)).toBe("3.00 0.00");
     });
 
-    test("many at once: room for exactly one, and no account is below zero in between", async () => {
+    test("many concurrently: room for exactly one, and no account is below zero in between", async () => {
       const key = await on.customer(4);
       const first = await on.world.admit(key, { hold: 4 });
       const lower = [{ id: first.id, to: 1 }];
@@ -38,7 +39,7 @@ export function loweredHoldsConformance(on: Harness): void {
       await on.world.settle(key, first.id, { dollars: 1 });
     });
 
-    test("two who ask for it in one commit: the first one lowers it", async () => {
+    test("if two ask for it in one commit, the first one lowers it", async () => {
       const key = await on.customer(4);
       const { id } = await on.world.admit(key, { hold: 4 });
       const ask = (to: number) => on.world.admit(key, { hold: 9, lower: [{ id, to }] });
@@ -64,7 +65,7 @@ export function loweredHoldsConformance(on: Harness): void {
       await on.world.void(theirs, id, true);
     });
 
-    test("once, only downwards, and not after the end; what is lowered stays so when the one who asked is refused", async () => {
+    test("once, only downwards, and not after the end; it stays lowered when the one who asked is refused", async () => {
       const key = await on.customer(5);
       const first = await on.world.admit(key, { hold: 4 });
       const ask = (to: number) => on.world.admit(key, { hold: 9, lower: [{ id: first.id, to }] });
@@ -103,7 +104,7 @@ export function loweredHoldsConformance(on: Harness): void {
         expect(await readRequest(on.ledger, id)).toMatchObject({ hold: 1_000_000_000n, promptBound: 100 });
     });
 
-    test("what comes back pays what is owed first", async () => {
+    test("what is released pays what is owed first", async () => {
       const key = await on.customer(5);
       const { id } = await on.world.admit(key, { hold: 4 });
       await on.world.reverse(key.organizationId, { dollars: 3, kind: "chargeback", target: "pi_1" });

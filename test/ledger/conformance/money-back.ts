@@ -1,4 +1,5 @@
-// Chargebacks and refunds, as every store must keep them: never more than was paid, debt before credits (money.md §4).
+// Chargebacks and refunds, as every store must keep them: never more than was paid, debt before credits (money.md
+// §4).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { nanoUsd } from "../../../src/domain/money.ts";
 import type { Harness } from "./harness.ts";
@@ -9,7 +10,7 @@ export function moneyBackConformance(on: Harness): void {
     afterAll(on.finish);
     const payment = "pi_1";
 
-    test("a chargeback takes what is there; the rest is debt, and admission stops until it is paid", async () => {
+    test("a chargeback takes what is available; the rest is debt, and admission stops until it is paid", async () => {
       const key = await on.customer(5);
       const { id } = await on.world.admit(key, { hold: 3 });
       await on.world.settle(key, id, { dollars: 3 });
@@ -41,7 +42,7 @@ export function moneyBackConformance(on: Harness): void {
       ]);
     });
 
-    test("one reference goes back once; with another amount or target it is a conflict", async () => {
+    test("one reference is taken back once; with another amount or target it is a conflict", async () => {
       const { organizationId } = await on.customer(5);
       const chargeback = { dollars: 1, kind: "chargeback", target: payment, externalId: "dp_1" } as const;
       const outcomes = await Promise.all([1, 2, 3].map(() => on.world.reverse(organizationId, chargeback)));
@@ -55,7 +56,7 @@ export function moneyBackConformance(on: Harness): void {
       expect(await on.world.balance(organizationId)).toBe("4.00 0.00");
     });
 
-    test("a chargeback takes at most what was ever paid in", async () => {
+    test("a chargeback takes at most what was ever paid", async () => {
       const { organizationId } = await on.customer(5);
       await on.world.topUp(organizationId, 5, { kind: "grant" });
       expect(
@@ -90,7 +91,7 @@ export function moneyBackConformance(on: Harness): void {
       expect((await on.ledger.balance(organizationId))?.spent).toBe(nanoUsd(2_000_000_000n));
     });
 
-    test("nothing, and less than nothing, neither goes back nor comes in", async () => {
+    test("zero and negative amounts neither go back nor come in", async () => {
       const { organizationId } = await on.customer(5);
       for (const dollars of [0, -1]) {
         const reversed = on.world.reverse(organizationId, { dollars, kind: "chargeback", target: payment });

@@ -1,4 +1,5 @@
-// Who may call what, as every store must keep it: scopes, paid workspaces, entitlements, closed routes, releases (money.md §7).
+// Who may call what, as every store must keep it: scopes, paid workspaces, entitlements, closed routes, releases
+// (money.md §7).
 import { byItself } from "../../../src/domain/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exactPrice } from "../../../src/domain/price.ts";
@@ -47,7 +48,7 @@ export function permissionsConformance(on: Harness): void {
       return id;
     };
 
-    test("an organization has so many open requests, and asks so often a day; what is decided or old makes room", async () => {
+    test("an organization has only so many open requests, and so many requests a day; decided or old ones make room", async () => {
       const [org, other] = [await on.world.organization(0), await on.world.organization(0)];
       const asked: string[] = [];
       for (let n = 0; n < 20; n += 1) asked.push(await ask(org, "r"));
@@ -73,7 +74,7 @@ export function permissionsConformance(on: Harness): void {
       expect(await listEntitlements(on.ledger, org)).toHaveLength(101);
     }, 60_000);
 
-    test("whoever closes a request does not end what was approved meanwhile, nor closes it twice", async () => {
+    test("closing a request neither ends what was approved meanwhile, nor closes it twice", async () => {
       const org = await on.world.organization(0);
       const asker = byItself("usr_asks");
       const [approved, withdrawn] = [await entitle(org, "r", 1), await ask(org, "r")];
@@ -88,7 +89,7 @@ export function permissionsConformance(on: Harness): void {
       expect(await withdraw("ent_unknown")).toBeNull();
     });
 
-    test("of many entitlements for a model the one that lasts longest opens it, whatever else was asked for", async () => {
+    test("of several entitlements for a model the longest one counts, whatever else was requested", async () => {
       const org = await on.world.organization(50);
       const key = await on.world.key(org, { scope: "research" });
       const says = async (): Promise<string> => {
@@ -110,7 +111,7 @@ export function permissionsConformance(on: Harness): void {
       await revokeEntitlement(on.ledger, short, byItself("usr_decides"));
     });
 
-    test("a key is known by its whole digest, in its own organization, until it is revoked; a hundred asked at once", async () => {
+    test("a key is identified by its whole digest, in its own organization, until it is revoked; a hundred are read at once", async () => {
       const said = async (key: KeyInHand): Promise<string> => saysOf(await on.ledger.checkKey(key));
       const [key, other] = [await on.customer(1), await on.customer(1)];
       const digest = Uint8Array.from(key.digest);
@@ -170,7 +171,7 @@ export function permissionsConformance(on: Harness): void {
       expect(await says()).toBe("research_entitlement_required");
     });
 
-    describe("a clock that is set back makes no request look as if it came without a right", () => {
+    describe("a clock that is set back makes no request look unauthorized", () => {
       const back = (): void => on.clock.advance(-30_000);
       const lateOnes = async () =>
         (await on.ledger.verify()).violations.filter(({ invariant }) => invariant.startsWith("I15"));
@@ -222,7 +223,7 @@ export function permissionsConformance(on: Harness): void {
       expect((await on.world.admit(key, { hold: 1, release })).says).toBe("route_release_stale");
     });
 
-    test("a version at or below the highest is refused, the very same release is no news", async () => {
+    test("a version at or below the highest is refused; publishing the same release again changes nothing", async () => {
       const release = releaseOf({ model: "y", version: 3 });
       const published = { release, jws: jwsOf(release) };
       expect(await publishRelease(on.ledger, published, byItself("test"))).toEqual({ kind: "published" });

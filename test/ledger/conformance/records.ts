@@ -1,4 +1,5 @@
-// What is kept of requests and told of it, as every store must keep it: usage, edits, the audit log, previews (money.md §10).
+// What is stored and reported about requests, as every store must keep it: usage, edits, the audit log, previews
+// (money.md §10).
 import { byItself } from "../../../src/domain/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { versionOf } from "../../../src/domain/row-version.ts";
@@ -40,7 +41,7 @@ export function recordsConformance(on: Harness): void {
       ]);
     });
 
-    test("of edits that were made on one version one is made; without a version any is", async () => {
+    test("of edits based on one version one is made; without a version any is", async () => {
       const { keyId } = await on.customer(5);
       const found = await findKey(on.ledger, keyId);
       if (found === null) throw new Error("the key is not there");
@@ -59,7 +60,7 @@ export function recordsConformance(on: Harness): void {
       expect(await changeKey(on.ledger, keyId, both, byItself("script"))).toMatchObject(both);
     });
 
-    test("a change that fails half-way leaves nothing, and what came with it in the same tick is done", async () => {
+    test("a change that fails half-way leaves nothing, and others of the same tick are made", async () => {
       const { organizationId } = await on.customer(5);
       const nameOf = async () => (await findOrganization(on.ledger, organizationId))?.name;
       const before = await nameOf();
@@ -114,7 +115,7 @@ export function recordsConformance(on: Harness): void {
       expect(await authenticateManagementKey(on.ledger, "mk_test", digest)).toBeNull();
     });
 
-    test("a management key belongs to the person who made it or signed in with it, else to the installation", async () => {
+    test("a management key belongs to the person who made it or signed in with it, otherwise to the installation", async () => {
       const digest = new Uint8Array(32).fill(8);
       const made = async (id: string, maker: string, personId?: string): Promise<(string | null)[]> => {
         const key = { id, name: "k", prefix: "gw_mk_k", digest };
@@ -132,7 +133,7 @@ export function recordsConformance(on: Harness): void {
       expect(await ownerOfManagementKey(on.ledger, "mk_nobody")).toBeNull();
     });
 
-    test("nobody approves what they asked for: a person by their keys, or the installation by any of its own", async () => {
+    test("nobody approves their own request: a person through their keys, or the installation through any of its own", async () => {
       const { organizationId } = await on.customer(1);
       const hats = {
         usr_bo: "bo",

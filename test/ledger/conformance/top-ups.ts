@@ -1,4 +1,4 @@
-// Credits that come in, as every store must keep them: a reference credits once (money.md §4).
+// Incoming credits, as every store must keep them: a reference credits once (money.md §4).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Harness } from "./harness.ts";
 
@@ -25,7 +25,7 @@ export function topUpsConformance(on: Harness): void {
       expect((await on.ledger.balance(granted))?.paidWorkspace).toBe(true);
     });
 
-    test("nobody's account is credited", async () => {
+    test("an unknown account is not credited", async () => {
       expect(await on.world.topUp("org_nobody", 5)).toEqual({ kind: "unknown_organization" });
     });
 

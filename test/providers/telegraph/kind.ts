@@ -1,5 +1,6 @@
-// A provider of a shape that nobody has, to hold the seam to its word: a path per model, a pass that is fetched and
-// renewed, a seal over the exact bytes, length-prefixed binary frames, usage told first and last, errors by its own words.
+// A provider of a made-up shape, to test the provider interface: a path per model, a pass that is fetched and
+// renewed, a seal over the exact bytes, length-prefixed binary frames, usage reported first and last, errors in its
+// own words.
 import { createHmac } from "node:crypto";
 import { z } from "zod";
 import type {
@@ -35,7 +36,7 @@ export const telegraph = providerKind({
 export const sealOf = (seal: string, body: string): string =>
   createHmac("sha256", seal).update(body).digest("hex");
 
-/** Fetches a pass and keeps it for as long as it is good. */
+/** Fetches a pass and keeps it as long as it is valid. */
 class Gate {
   private pass: { word: string; untilMs: number } | null = null;
 
@@ -47,7 +48,7 @@ class Gate {
   async open(signal: AbortSignal): Promise<string> {
     if (this.pass !== null && this.pass.untilMs > Date.now()) return this.pass.word;
     const reply = await fetch(`${this.baseUrl}/gate`, { method: "POST", body: this.office, signal });
-    // It says "unknown" of the request, which has not been sent: the seam knows better.
+    // It reports "unknown" for the request, which has not been sent: the interface knows better.
     if (!reply.ok) throw new Failure("account", "unknown", `the gate answered ${reply.status}`);
     const { word, good_ms } = (await reply.json()) as { word: string; good_ms: number };
     this.pass = { word, untilMs: Date.now() + good_ms };
@@ -112,7 +113,7 @@ class Frames implements Framing<Frame> {
     const frames: Frame[] = [];
     while (this.left.length >= 5) {
       const end = 5 + this.left.readUInt32BE(0);
-      this.odd = end > FRAME_BYTES_MAX; // told with the next bytes: the frames before it count
+      this.odd = end > FRAME_BYTES_MAX; // reported with the next bytes: the frames before it count
       if (this.odd || this.left.length < end) break;
       frames.push({
         kind: String.fromCharCode(this.left.readUInt8(4)),
@@ -169,7 +170,7 @@ class TelegramReader implements AnswerReader<Frame> {
     if (this.reason !== null) parts.push({ type: "finish", choice: 0, reason: this.reason });
   }
 
-  /** What was heard is told first, what was spoken last and as the whole. */
+  /** Input usage is reported first, output usage last and as the total. */
   private tell({ heard, spared, spoken }: Record<string, unknown>, parts: Part[]): void {
     this.usageTold = true;
     if (typeof heard === "number") this.heard = heard;
@@ -185,7 +186,7 @@ class TelegramReader implements AnswerReader<Frame> {
   }
 }
 
-/** Its statuses mean nothing outside of it. */
+/** Its statuses mean nothing elsewhere. */
 const MEANS: Record<string, FailureCause> = { too_eager: "rate_limited", shut: "unavailable" };
 
 const wordOf = (value: unknown): string => (typeof value === "string" ? value : "");

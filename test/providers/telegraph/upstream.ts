@@ -91,7 +91,7 @@ async function live({ mood }: Office, telegram: Telegram, response: ServerRespon
     const bytes = Buffer.alloc(5 + Buffer.byteLength(text));
     bytes.writeUInt32BE(Buffer.byteLength(text), 0);
     bytes.write(kind + text, 4);
-    // Cut wherever it likes: a frame is no read.
+    // Split at any place: a frame is not a read.
     for (const piece of [bytes.subarray(0, 3), bytes.subarray(3)]) {
       await new Promise((resolve) => response.write(piece, resolve));
     }

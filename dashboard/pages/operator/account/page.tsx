@@ -1,4 +1,4 @@
-// The operator's own account: an operator may belong to no organization, whose settings would show it.
+// The operator's own account: an operator may belong to no organization, whose settings would otherwise show it.
 import { Page } from "../../../components/page.tsx";
 import { operatorAccountTexts } from "./texts.ts";
 import { operatorPageNames } from "../../../components/texts.ts";

@@ -1,4 +1,4 @@
-// What the operator's audit log is narrowed to: an organization, who did it, what was done to what, and days in UTC.
+// The filters of the operator's audit log: organization, actor, action, target, and days in UTC.
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
 import { FilterRow } from "../../../components/filters.tsx";
@@ -37,7 +37,7 @@ export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
   </FilterRow>
 );
 
-/** People and management keys by name; whoever else acted comes by a link. */
+/** People and management keys by name; other actors come from a link. */
 function ActorSelect({ value, onChange }: { value: string; onChange: (actor: string) => void }) {
   const keys = useQuery(read("GET /operator/management-keys", {})).data?.data ?? [];
   const isPerson = value.startsWith("usr_");

@@ -1,4 +1,5 @@
-// Credits by hand: a reason, a reference that works once, the balance before and after; a large amount asks for the name.
+// Granting credits by hand: a reason, a reference that works once, the balance before and after; a large amount has
+// to be confirmed by typing the name.
 import { Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -19,7 +20,7 @@ import { operatorCreditsTexts as words } from "./texts.ts";
 type Granted = Answer<"POST /operator/credits">;
 type OrganizationRow = Row<"GET /operator/organizations">;
 
-/** From here on the name has to be typed. */
+/** From this amount on the name has to be typed. */
 const LARGE_USD = "1000";
 
 export function GrantDialog({ onClose }: { onClose: () => void }) {
@@ -87,7 +88,7 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** As things stand now; the answer of the ledger says how it came out. */
+/** A preview from the current balance; the ledger's answer has the real result. */
 const Preview = ({ of, amount }: { of: OrganizationRow; amount: string | null }) => (
   <Text size="sm" c="dimmed" role="status">
     {words.available} <ExactMoney usd={of.available_usd} />

@@ -1,4 +1,5 @@
-// What every transaction of credits by hand asks for and tells: a reference that works once, a reason; the balance before and after.
+// What every manual credit transaction needs and shows: a reference that works once, a reason, and the balance before
+// and after.
 import { Alert, Text, TextInput } from "@mantine/core";
 import { operatorCreditsTexts as words } from "./texts.ts";
 import { ExactMoney } from "../../../components/figures.tsx";
@@ -38,7 +39,7 @@ export function GroundsFields({ value, onChange }: { value: Grounds; onChange: (
 }
 
 interface OutcomeProps {
-  /** False when the reference had been used before. */
+  /** False if the reference had been used before. */
   now: boolean;
   says: string;
   of: { before_usd: string; after_usd: string };

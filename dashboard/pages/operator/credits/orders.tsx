@@ -1,4 +1,4 @@
-// What organizations ordered. An order that is paid by hand waits for an operator who has seen the money.
+// The orders of organizations. An order paid by hand waits for an operator to confirm that the money arrived.
 import { Code, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// Money in and out of every organization: the ledger's transactions, what was ordered, what payment services told.
+// Money in and out of every organization: the ledger's transactions, the orders, the events of payment services.
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { addressOf } from "../../../api/routes.ts";

@@ -1,4 +1,4 @@
-// Every event of a payment service with what came of it: where to look when money was seen but not credited.
+// Every event of a payment service with its outcome: the place to look if money arrived but was not credited.
 import { Code, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { moreOf, readPages } from "../../../api/read.ts";

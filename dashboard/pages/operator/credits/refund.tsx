@@ -1,5 +1,5 @@
-// What a request cost, given back: the request by its id, with what it cost and what went back before; an amount, a
-// reference that works once, a reason.
+// Refunding a request: the request by its id, with its cost and earlier refunds; an amount, a reference that works
+// once, a reason.
 import { Button, Group, Table, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -23,7 +23,7 @@ type Refunded = Answer<"POST /operator/refunds">;
 const WHOLE_ID = /^req_[0-9a-f]{32}$/;
 
 interface RefundDialogProps {
-  /** Known where it is refunded from its own record; else it is typed. */
+  /** Given if it is refunded from its own record; otherwise it is typed. */
   request?: string;
   onClose: () => void;
 }

@@ -16,7 +16,7 @@ type Credit = Row<"GET /operator/credits">;
 export interface ListProps {
   /** Empty: all. */
   org: string;
-  /** What makes the first row. */
+  /** The button that grants credits, for an empty list. */
   grant: ReactNode;
 }
 
@@ -43,7 +43,7 @@ export function Transactions({ org, grant }: ListProps) {
   );
 }
 
-/** A person, or a payment service with the order that it paid. */
+/** A person, or a payment service with the order that was paid through it. */
 function By({ of }: { of: Credit["by"] }) {
   if (of === null) return "–";
   const [service = "", order] = of.id.split(" ");

@@ -1,4 +1,4 @@
-// Deciding about an entitlement: approve until a day, decline with a reason, revoke from the next request on.
+// Deciding on an entitlement: approve until a day, decline with a reason, revoke from the next request on.
 import { DAY_MS } from "../../../../src/domain/durations.ts";
 import { Text, TextInput } from "@mantine/core";
 import { useState } from "react";
@@ -60,7 +60,7 @@ export function ApproveDialog({ of, onClose }: ActProps) {
   );
 }
 
-/** What is decided about, by whom it was asked, and what for. */
+/** The request: the project, who asked, and for what purpose. */
 const Asked = ({ of: { project, asked_by, purpose } }: Pick<ActProps, "of">) => (
   <Text size="sm" c="dimmed" className="name">
     {project} · {asked_by?.name ?? "–"}

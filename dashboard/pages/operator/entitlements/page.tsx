@@ -1,4 +1,4 @@
-// Requests for Research Mode and what became of them. Nobody approves their own request; an approval never opens a route
+// Requests for Research Mode and their outcomes. Nobody approves their own request; an approval never opens a route
 // that is not live.
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
@@ -67,7 +67,7 @@ export function EntitlementsPage() {
   );
 }
 
-/** Who asked may have left it open. */
+/** The requester may have left it open. */
 const Until = ({ at }: { at: string | null }) =>
   at !== null && (
     <>

@@ -1,4 +1,4 @@
-// How this gateway is doing right now; asked again every few seconds while somebody looks.
+// How this gateway is doing right now; refreshed every few seconds while the page is visible.
 import { Anchor, Group, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
@@ -165,7 +165,7 @@ const Commits = ({ of }: { of: Health["commits"] }) => (
   </>
 );
 
-/** Commits take parts of a millisecond, too. */
+/** Commits can take less than a millisecond. */
 const printMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
 const Gateways = ({ of }: { of: Health["gateways"] }) => (

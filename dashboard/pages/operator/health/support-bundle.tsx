@@ -1,4 +1,4 @@
-// The support bundle on the clipboard; where a browser forbids that, to be selected by hand.
+// Copies the support bundle to the clipboard; if the browser forbids that, shows it to be selected by hand.
 import { Button, Stack, Text, Textarea } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// What ends soon or is over: each line leads to where it is renewed.
+// What expires soon or has expired: each line links to where it is renewed.
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";

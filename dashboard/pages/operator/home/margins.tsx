@@ -1,4 +1,4 @@
-// What is earned by model, where a list price says so; else why it is not known.
+// The margin by model, if a list price is known; otherwise the reason why not.
 import { Text } from "@mantine/core";
 import type { Answer } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
@@ -32,7 +32,7 @@ export const ModelMargins = ({ of }: { of: Margin }) => (
 export const marginText = (margin: Margin["margin_percent"]): string =>
   margin === null ? "–" : words.between(`${margin.least} %`, `${margin.most} %`);
 
-/** Of the models whose margin is not known: each reason once. */
+/** The distinct reasons for models without a known margin. */
 const whyNot = (models: readonly OfModel[]): string[] =>
   [...Map.groupBy(models, ({ unknown }) => unknown)].flatMap(([unknown, ofIt]) =>
     unknown === null

@@ -1,4 +1,4 @@
-// The operator's first page. Each block is asked for by itself; one that is slow or fails keeps none of the others.
+// The operator's first page. Each block is requested separately; a slow or failed one does not affect the others.
 import { SimpleGrid, Skeleton } from "@mantine/core";
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -57,7 +57,7 @@ const isUnread = ({ data, error }: UseQueryResult): boolean => data === undefine
 
 interface TilesProps<Data> {
   query: UseQueryResult<Data>;
-  /** What could not be read, where it could not. */
+  /** The name of what could not be read. */
   what: string;
   tiles: number;
   children: (data: Data) => ReactNode;
@@ -73,7 +73,7 @@ function Tiles<Data>({ query, what, tiles, children }: TilesProps<Data>) {
   );
 }
 
-/** Of tiles that come: nothing below them moves. */
+/** Placeholders for tiles, so that nothing below them moves. */
 const Places = ({ tiles }: { tiles: number }) =>
   Array.from({ length: tiles }, (_, at) => <Skeleton key={at} height={TILE_HEIGHT} />);
 
@@ -96,10 +96,10 @@ const TrafficTiles = ({ of }: { of: TrafficNow }) => (
   </>
 );
 
-/** Neither charged nor failed: there is nothing to have a share of. */
+/** No request ended: there is nothing to take a share of. */
 const endedNone = ({ now, error_rate }: TrafficNow): boolean => now.requests === 0 && error_rate === 0;
 
-/** How the two days compare, in words. */
+/** Compares the two days in words. */
 function beside(now: number, before: number): string {
   if (before === 0) return words.nothingBefore;
   const percent = Math.round(((now - before) * 100) / before);

@@ -1,4 +1,4 @@
-// Who serves, the worst first: state with its reason and since when, calls, errors, the first token.
+// The providers, the worst first: state with its reason and since when, calls, errors, time to the first token.
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";

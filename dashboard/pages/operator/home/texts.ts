@@ -3,7 +3,7 @@ import { counted } from "../../../format/count.ts";
 
 export const operatorHomeTexts = {
   lead: "The whole installation at a glance: traffic, margin, providers, and what needs attention.",
-  /** Of tiles that could not be read. */
+  /** For tiles that could not be read. */
   parts: {
     traffic: "charged requests of the past 24 hours",
     margin: "margin and variance",
@@ -18,7 +18,7 @@ export const operatorHomeTexts = {
   running: (count: string) => `${count} running now`,
   margin: "Margin, 30 days",
   marginNote: "against list prices, where they are known",
-  /** Of an amount in words, least first; once where both are the same. */
+  /** A range of amounts in words, the smallest first; one amount if both are the same. */
   between: (least: string, most: string) => (least === most ? least : `${least} to ${most}`),
   marginNothing: "nothing was charged",
   marginUnknown: "no list price is known for these models",

@@ -1,4 +1,4 @@
-// What waits for an operator, each line with the way to where it is done.
+// What waits for an operator, each line with a link to where it is done.
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";

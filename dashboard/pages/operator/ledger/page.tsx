@@ -99,12 +99,15 @@ const Report = ({ report }: { report: LedgerReport }) => (
     </SimpleGrid>
     {report.violations.length > 0 && (
       <Section title={words.violations}>
-        <DataTable
-          label={words.violations}
-          rows={report.violations}
-          rowKey={({ invariant, org, request_id, found }) => `${invariant} ${org} ${request_id} ${found}`}
-          columns={VIOLATIONS}
-        />
+        <Violations label={words.violations} rows={report.violations} />
+      </Section>
+    )}
+    {report.accepted.length > 0 && (
+      <Section title={words.accepted}>
+        <Text size="sm" c="dimmed">
+          {words.acceptedHelp}
+        </Text>
+        <Violations label={words.accepted} rows={report.accepted} />
       </Section>
     )}
     {report.late_holds.length > 0 && (
@@ -129,6 +132,15 @@ const Report = ({ report }: { report: LedgerReport }) => (
       />
     </Section>
   </>
+);
+
+const Violations = ({ label, rows }: { label: string; rows: LedgerReport["violations"] }) => (
+  <DataTable
+    label={label}
+    rows={rows}
+    rowKey={({ invariant, org, request_id, found }) => `${invariant} ${org} ${request_id} ${found}`}
+    columns={VIOLATIONS}
+  />
 );
 
 interface Invariant {
@@ -169,7 +181,7 @@ const INVARIANTS: Column<Invariant>[] = [
   },
 ];
 
-/** Its pages and its statement, where what is wrong can be looked at. */
+/** Links to its pages and its statement, to investigate what is wrong. */
 const Organization = ({ id, name }: { id: string; name: string | null }) => (
   <Stack gap={6} align="flex-start">
     <Link to={path.organization(id)} size="sm" className="name clamped">

@@ -23,7 +23,7 @@ type Quarantined = Row<"GET /operator/quarantine">;
 
 const words = operatorLedgerTexts.quarantine;
 
-/** Nothing where there is none: then nobody needs to know the word. */
+/** Renders nothing if there are none, so that nobody has to learn the word. */
 export function Quarantine() {
   const quarantine = useInfiniteQuery({
     ...readPages("GET /operator/quarantine", {}),

@@ -1,4 +1,4 @@
-// The report on the screen as a file: a line per invariant, then one per violation. Nothing of it is kept on the server.
+// The report on the screen as a file: a line per invariant, then one per violation, then one per accepted violation.
 import type { Answer } from "../../../api/routes.ts";
 import { cell } from "../../../../src/domain/csv.ts";
 
@@ -6,7 +6,7 @@ type LedgerReport = Answer<"POST /operator/ledger/audit">;
 
 const HEADER = ["invariant", "result", "rows_checked", "ms", "org", "request_id", "expected", "found"];
 
-export function reportCsv({ checked, took_ms, violations }: LedgerReport): string {
+export function reportCsv({ checked, took_ms, violations, accepted }: LedgerReport): string {
   const broken = new Set(violations.map(({ invariant }) => invariant));
   const lines = [
     HEADER,
@@ -20,16 +20,13 @@ export function reportCsv({ checked, took_ms, violations }: LedgerReport): strin
       null,
       null,
     ]),
-    ...violations.map(({ invariant, org, request_id, expected, found }) => [
-      invariant,
-      "violation",
-      null,
-      null,
-      org,
-      request_id,
-      expected,
-      found,
-    ]),
+    ...violations.map((one) => lineOf(one, "violation")),
+    ...accepted.map((one) => lineOf(one, "accepted")),
   ];
   return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 }
+
+const lineOf = (
+  { invariant, org, request_id, expected, found }: LedgerReport["violations"][number],
+  result: string,
+) => [invariant, result, null, null, org, request_id, expected, found];

@@ -1,5 +1,5 @@
 // Organizations whose books do not add up: their paid calls are refused until they do, or an operator has decided.
-import { Button, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useChange } from "../../../api/change.ts";
@@ -7,11 +7,13 @@ import { read } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
 import { Caution } from "../../../components/caution.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { FormDialog } from "../../../components/dialogs.tsx";
+import { ConfirmDialog } from "../../../components/dialogs.tsx";
 import { Time } from "../../../components/figures.tsx";
 import { Link } from "../../../components/link.tsx";
+import { nameAmong, OrganizationName, useNamesakes } from "../../../components/organization-name.tsx";
 import { Section } from "../../../components/page.tsx";
 import { Failure } from "../../../components/states.tsx";
+import type { Namesakes } from "../../../format/namesakes.ts";
 import { path } from "../../../path-builder.ts";
 import { operatorLedgerTexts } from "./texts.ts";
 
@@ -19,10 +21,15 @@ type Stopped = Row<"GET /operator/stopped">;
 
 const words = operatorLedgerTexts.stopped;
 
+/** Without a name, as for an organization that is lost, its id. */
+const whose = (namesakes: Namesakes, { org, org_name }: Stopped): string =>
+  org_name === null ? org : nameAmong(namesakes, { id: org, name: org_name });
+
 /** Nothing where there is none. */
 export function StoppedOrganizations() {
   const stopped = useQuery({ ...read("GET /operator/stopped", {}), refetchInterval: 5_000 });
   const [of, setOf] = useState<Stopped | null>(null);
+  const namesakes = useNamesakes();
   if (stopped.error !== null) return <Failure error={stopped.error} />;
   const rows = stopped.data?.data ?? [];
   return (
@@ -32,7 +39,12 @@ export function StoppedOrganizations() {
           <Caution>
             <Text size="sm">{words.help}</Text>
           </Caution>
-          <DataTable label={words.title} rows={rows} rowKey={({ org }) => org} columns={columns(setOf)} />
+          <DataTable
+            label={words.title}
+            rows={rows}
+            rowKey={({ org }) => org}
+            columns={columns(namesakes, setOf)}
+          />
         </Section>
       )}
       {of !== null && <ResumeDialog of={of} onClose={() => setOf(null)} />}
@@ -50,14 +62,14 @@ const Broken = ({ violations }: Pick<Stopped, "violations">) => (
   </Stack>
 );
 
-const columns = (resume: (of: Stopped) => void): Column<Stopped>[] => [
+const columns = (namesakes: Namesakes, resume: (of: Stopped) => void): Column<Stopped>[] => [
   {
     title: words.columns.org,
     always: true,
     cell: ({ org, org_name, violations }) => (
       <Stack gap={0}>
         <Link to={path.organization(org)} size="sm" className="name">
-          {org_name ?? org}
+          <OrganizationName id={org} name={org_name} />
         </Link>
         <Stack hiddenFrom="sm">
           <Broken violations={violations} />
@@ -79,7 +91,7 @@ const columns = (resume: (of: Stopped) => void): Column<Stopped>[] => [
         variant="default"
         size="compact-sm"
         onClick={() => resume(row)}
-        aria-label={words.resumeOf(row.org_name ?? row.org)}
+        aria-label={words.resumeOf(whose(namesakes, row))}
       >
         {words.resume}
       </Button>
@@ -88,28 +100,19 @@ const columns = (resume: (of: Stopped) => void): Column<Stopped>[] => [
 ];
 
 function ResumeDialog({ of, onClose }: { of: Stopped; onClose: () => void }) {
-  const [reason, setReason] = useState("");
   const resume = useChange("POST /operator/stopped/{org}/resume", { org: of.org }, onClose);
   return (
-    <FormDialog
-      title={words.resumeOf(of.org_name ?? of.org)}
+    <ConfirmDialog
+      calm
+      title={words.resumeOf(whose(useNamesakes(), of))}
       action={words.resume}
       mutation={resume}
-      disabled={reason.trim() === ""}
       onClose={onClose}
-      onSubmit={() => resume.mutate({ reason: reason.trim() })}
+      reason={{ label: words.reason, maxLength: 500, needed: true }}
+      onConfirm={(reason) => resume.mutate({ reason })}
     >
       <Text size="sm">{words.resumeHelp}</Text>
       <Broken violations={of.violations} />
-      <TextInput
-        label={words.reason}
-        data-field="reason"
-        description={words.reasonHelp}
-        maxLength={500}
-        data-autofocus
-        value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-      />
-    </FormDialog>
+    </ConfirmDialog>
   );
 }

@@ -17,6 +17,9 @@ export const operatorLedgerTexts = {
   late: "Holds past their deadline",
   invariants: "Rules",
   violations: "Violations",
+  accepted: "Accepted",
+  acceptedHelp:
+    "Entries that were made while a balance was wrong. An operator accepted them by resuming the organization; the reason is in the audit log.",
   lateHolds: "Holds past their deadline",
   lateHelp: "Their gateway has ended or is stuck; the next clean-up resolves each by what is known of it.",
   csv: "Download CSV",
@@ -48,12 +51,11 @@ export const operatorLedgerTexts = {
     title: "Organizations whose paid requests are refused",
     help: "Their credits do not add up with their records. They go on by themselves within a minute once the books hold again. What their own requests entered meanwhile cannot be mended: decide here, once the balance is right.",
     broken: (rule: string, expected: string, found: string) => `${rule}: should be ${expected}, is ${found}`,
-    resume: "Let it go on",
-    resumeOf: (organization: string) => `Let ${organization} go on`,
+    resume: "Resume",
+    resumeOf: (organization: string) => `Resume ${organization}`,
     resumeHelp:
       "Its entries up to now are taken as they are. It is refused while its balance is not that of its open holds and its totals.",
-    reason: "Reason",
-    reasonHelp: "For the audit log.",
+    reason: "Reason, for the audit log",
     columns: { org: "Organization", since: "Since", broken: "What does not add up", act: "Decision" },
   },
   columns: {

@@ -1,4 +1,4 @@
-// What operators do about people and scripts: invite and remove an operator, a way back in, management keys.
+// What operators do about people and scripts: invite and remove an operator, reset a sign-in, manage management keys.
 import { Alert, Checkbox, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../../api/change.ts";

@@ -1,4 +1,4 @@
-// Invitations of operators that nobody has taken yet. A link is shown once, when it is made: whoever lost it makes another.
+// Open invitations of operators. A link is shown once, when it is made; if it is lost, make another.
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

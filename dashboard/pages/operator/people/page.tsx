@@ -1,4 +1,4 @@
-// Accounts of people, who of them operates this gateway, and the management keys of scripts.
+// The accounts of people, which of them are operators of this gateway, and the management keys of scripts.
 import { Button, Code, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -110,7 +110,7 @@ export function PeoplePage() {
 }
 
 interface PersonTerms {
-  /** Nobody takes the role from themselves. */
+  /** Nobody can take the role from themselves. */
   you: string | undefined;
   act: (kind: "reset" | "remove", of: OperatorPerson) => void;
 }

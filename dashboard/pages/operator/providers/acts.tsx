@@ -1,4 +1,4 @@
-// What an operator does about a provider by hand: asks whether it is well, opens its breaker, closes it.
+// An operator's manual actions on a provider: check its health, open its breaker, close it.
 import { Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../../api/change.ts";
@@ -17,7 +17,7 @@ export function Acts({ of }: { of: Provider }) {
   return (
     <>
       <Group gap="xs">
-        {/* There before it says anything, which is when it is read out; until then it takes no room. */}
+        {/* Present before it has text, so that screen readers announce the text; takes no room until then. */}
         <Text
           size="sm"
           role="status"

@@ -1,4 +1,4 @@
-// The providers of the configuration: whether they answer, what fails, and what the platform paid for them.
+// The configured providers: whether they answer, what fails, and what the platform paid for them.
 import { type ReactNode, useState } from "react";
 import { Alert, Code, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -31,7 +31,7 @@ export function ProvidersPage() {
   );
 }
 
-/** In the order of when the page was opened: no button moves from under a pointer because a route recovers. */
+/** Keeps the order from when the page was opened: no button moves from under the pointer because a route recovers. */
 function Cards({ of }: { of: readonly Provider[] }) {
   const [names] = useState(() => worstFirst(of).map(({ name }) => name));
   const known = names.flatMap((name) => of.find((provider) => provider.name === name) ?? []);

@@ -8,7 +8,10 @@ interface Provider {
   routes: readonly Route[];
 }
 
-/** Those that serve nobody, those that serve in part, whole ones, those without a route; in each case by name. */
+/**
+ * First those that serve nobody, then those that serve in part, fully live ones, and those without a route; each
+ * group sorted by name.
+ */
 export const worstFirst = <P extends Provider>(providers: readonly P[]): P[] =>
   providers.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
 
@@ -18,7 +21,7 @@ function rank({ routes }: Provider): number {
   return live === 0 ? 0 : live < routes.length ? 1 : 2;
 }
 
-/** Where a provider has a hundred routes, the one that is not live is not looked for. */
+/** Puts routes that are not live first, so that nobody has to look for one among a hundred. */
 export const notLiveFirst = <R extends Route>(routes: readonly R[]): R[] =>
   routes.toSorted((a, b) => Number(isLive(a)) - Number(isLive(b)));
 

@@ -1,4 +1,5 @@
-// The drawer of Activity over requests of several organizations: whose the open one is, the row says, or the search by its id.
+// Activity's drawer over requests of several organizations: the row, or a search by id, gives the organization of the
+// open one.
 import { Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";

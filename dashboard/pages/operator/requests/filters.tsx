@@ -1,4 +1,4 @@
-// What is shown of the requests of all organizations: all of it is in the address.
+// The filters of the requests of all organizations: all of them are in the address.
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { ACTIVITY_STATES } from "../../../../src/domain/activity-states.ts";
@@ -30,14 +30,14 @@ export const SHAPE = {
 type Listed = Omit<Filters<typeof SHAPE>, "req">;
 
 const NOTHING = { org: "", state: "", model: "", surface: "", code: "", find: "" } as const;
-/** What the search takes; a shorter text is still being typed. */
+/** The shortest search; a shorter text is still being typed. */
 const LEAST_TYPED = 4;
 
-/** What narrows the list, apart from the time. */
+/** True if anything other than the time narrows the list. */
 export const isNarrowed = (filters: Listed): boolean =>
   (Object.keys(NOTHING) as (keyof typeof NOTHING)[]).some((name) => filters[name] !== "");
 
-/** A search goes through all time: whoever has an id rarely knows its day. */
+/** A search covers all time: a person who has an id rarely knows its day. */
 export function askedOf(filters: Listed): Query {
   const { org, state, model, surface, code } = filters;
   const find = filters.find.trim();

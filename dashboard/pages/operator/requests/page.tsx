@@ -1,4 +1,4 @@
-// Requests of every organization, newest first: what somebody who was told an id, a refusal or a model looks for.
+// Requests of every organization, newest first, for following up an id, a refusal or a model.
 import { Alert, Text } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { memo, useMemo } from "react";
@@ -80,7 +80,7 @@ interface ColumnTerms {
   set: Set;
 }
 
-/** Those of Activity, with whose the request is behind what became of it. */
+/** Activity's columns, with the organization after the outcome. */
 function columnsOf({ chosen, listed, set }: ColumnTerms): Column<FoundRow>[] {
   const addressed = (id: string): string =>
     path.operator("requests") + stringifySearch({ ...listed, req: id });
@@ -90,7 +90,7 @@ function columnsOf({ chosen, listed, set }: ColumnTerms): Column<FoundRow>[] {
   );
 }
 
-/** Whose it is stands below the time where its own column has given way. */
+/** The organization below the time, if its own column is folded. */
 const withOwner = (column: Column<FoundRow>): Column<FoundRow> => ({
   ...column,
   cell: (row) => (
@@ -151,7 +151,7 @@ interface PagesProps {
   set: Set;
 }
 
-/** Where the page stands among the others, and how far back it looked where it looked for something rare. */
+/** The position among the pages, and how far back a search for something rare went. */
 function Pages({ of, before, busy, set }: PagesProps) {
   const older = of?.next_cursor ?? null;
   const searchedTo = of?.searched_to ?? null;

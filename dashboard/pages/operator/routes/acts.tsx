@@ -1,4 +1,4 @@
-// Disabling a route, with the reason that its callers read, and enabling it again.
+// Disabling a route, with the reason shown to its callers, and enabling it again.
 import { useChange } from "../../../api/change.ts";
 import { ConfirmDialog } from "../../../components/dialogs.tsx";
 import { operatorRoutesTexts as words } from "./texts.ts";

@@ -1,5 +1,5 @@
-// The columns of the routes: what each one is, whether it serves and why not, what it costs, how its last calls went, and what
-// an operator does with it.
+// The columns of the routes: what each one is, whether it serves and why not, what it costs, how its last calls went,
+// and the operator's actions.
 import { ActionIcon, Menu, Stack, Text } from "@mantine/core";
 import type { Row } from "../../../api/routes.ts";
 import type { Column } from "../../../components/data-table.tsx";
@@ -15,7 +15,7 @@ import { operatorRoutesTexts as words } from "./texts.ts";
 
 type OperatedRoute = Row<"GET /operator/routes">;
 
-/** What an operator is about to do. */
+/** The action an operator is about to take. */
 export type Act =
   | { kind: "publish" }
   | { kind: "rates"; model: string }
@@ -77,7 +77,7 @@ export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<Opera
   },
 ];
 
-/** The model, by whom and where; on a narrow screen what it costs and how long it holds, too. */
+/** The model, its provider, region and service tier; on a narrow screen also its price and its expiry. */
 const RouteCell = ({ of: row }: { of: OperatedRoute }) => (
   <Stack gap={0}>
     <Text size="sm" fw={600} className="name">
@@ -98,7 +98,7 @@ const RouteCell = ({ of: row }: { of: OperatedRoute }) => (
 const whyClosed = (reason: string | null): string | null =>
   reason === "unreadable" || reason === "unknown_terms" ? words.closed[reason] : reason;
 
-/** What is still so has been so for a while. */
+/** "Since" for a state that still holds. */
 const Since = ({ at, live }: { at: string; live: boolean }) =>
   live ? (
     <span title={formatTime(at)}>{words.liveFor(formatSpan(Date.now() - Date.parse(at)))}</span>
@@ -138,7 +138,7 @@ const CIRCUITS = { closed: "ok", open: "unhealthy", half_open: "half_open" } as 
 
 const CircuitCell = ({ of: { state, health } }: { of: OperatedRoute }) => (
   <Stack gap={2} align="flex-start">
-    {/* To a route that is not live nothing goes, however well its last calls went. */}
+    {/* A route that is not live gets no requests, however well its last calls went. */}
     {state === "live" || health.circuit !== "closed" ? (
       <StateBadge state={CIRCUITS[health.circuit]} word={circuitNames[health.circuit]} />
     ) : (

@@ -1,5 +1,5 @@
-// What a signed release would change, before it is published: each price as it is and as it would be, what else differs, and
-// which organizations used the model of late.
+// What a signed release would change, before it is published: each price before and after, what else differs, and
+// which organizations used the model recently.
 import { Alert, List, Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Answer } from "../../../api/routes.ts";
@@ -40,7 +40,7 @@ const Prices = ({ of }: { of: readonly PriceLine[] }) => (
   </Compared>
 );
 
-/** `service_tiers.flex` is called by its tier; a price that this page does not know yet, as the manifest names it. */
+/** `service_tiers.flex` is shown by its tier; a price unknown to this page, by its name in the manifest. */
 function nameOf({ price, above_prompt_tokens: above }: PriceLine): string {
   const tier = price.startsWith("service_tiers.") ? price.slice("service_tiers.".length) : null;
   const known: Readonly<Record<string, string>> = words.priceNames;

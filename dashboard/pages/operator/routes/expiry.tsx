@@ -1,4 +1,4 @@
-// When releases end: what is left of each as a bar with words, and all of them by day.
+// When releases expire: the time left for each as a bar with text, and all of them by day.
 import { DAY_MS } from "../../../../src/domain/durations.ts";
 import { Progress, Stack, Text } from "@mantine/core";
 import type { Row } from "../../../api/routes.ts";
@@ -12,7 +12,7 @@ import { operatorRoutesTexts as words } from "./texts.ts";
 
 type OperatedRoute = Row<"GET /operator/routes">;
 
-/** One whose release can be read, or was before. */
+/** A route whose release can be read, or could be before. */
 type Ending = OperatedRoute & { expires_at: string };
 const ends = (row: OperatedRoute): row is Ending => row.expires_at !== null;
 
@@ -60,7 +60,7 @@ const TONES: Record<Urgency, string> = {
   week: "var(--tone-warning)",
 };
 
-/** The same as a line of the first cell, where its column has no room. */
+/** The same as a line of the first cell, if its column is folded. */
 export function ExpiryLine({ of }: { of: OperatedRoute }) {
   if (!ends(of)) return null;
   const urgency = urgencyOf(of.expires_at);

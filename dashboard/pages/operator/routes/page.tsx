@@ -1,5 +1,5 @@
-// Routes and their signed releases: state with its reason, freshness, prices, what ends when; publish, disable, enable.
-// Signing is never in the browser: private keys stay with `./tollgate release sign`.
+// Routes and their signed releases: state with its reason, freshness, prices, expiry; publish, disable, enable.
+// Signing never happens in the browser: private keys stay with `./tollgate release sign`.
 import { Button, Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,5 +1,5 @@
-// Publishing a signed release, step by step: its signature, version and expiry are checked and the difference to what is
-// live is read first; then it is published. The server says which step failed.
+// Publishing a signed release, step by step: its signature, version and expiry are checked and its differences from
+// the live release are shown first; then it is published. The server says which step failed.
 import { FileInput, Group, List, Text, Textarea, ThemeIcon } from "@mantine/core";
 import { useState } from "react";
 import { ApiError } from "../../../api/client.ts";
@@ -75,7 +75,7 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
 }
 
 interface Place {
-  /** What was passed before it. */
+  /** The step that failed or comes next; null once all have passed. */
   step: Step | null;
   failed: boolean;
 }
@@ -86,7 +86,7 @@ interface Progress {
   live: OperatedRoute | null;
 }
 
-/** How far a publication has come; no step is at hand once all are passed. */
+/** How far a publication has come; there is no current step once all have passed. */
 function placeOf({ failure, verified, live }: Progress): Place {
   if (live !== null) return { step: null, failed: false };
   if (failure instanceof ApiError)

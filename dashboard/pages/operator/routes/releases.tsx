@@ -1,4 +1,4 @@
-// What was published of a route, by whom, and the keys whose signature is accepted.
+// The published releases of a route, who published them, and the keys whose signatures are accepted.
 import { Code, Modal, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { moreOf, read, readPages } from "../../../api/read.ts";

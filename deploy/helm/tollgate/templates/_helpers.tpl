@@ -30,7 +30,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- required "dataKeySecret is empty: make a secret with data.key, 32 random bytes (docs/kubernetes.md), and name it" .Values.dataKeySecret -}}
 {{- end -}}
 
-{{/* Values that are each right and cannot both be. */}}
+{{/* Refuses values that are each valid but contradict each other. */}}
 {{- define "tollgate.check" -}}
 {{- if lt (int .Values.terminationGracePeriodSeconds) (int (add .Values.stopGraceSeconds 30)) -}}
 {{- fail (printf "terminationGracePeriodSeconds (%d) would kill the gateway before stopGraceSeconds (%d) has let its answers finish and be settled: set it to %d at least" (int .Values.terminationGracePeriodSeconds) (int .Values.stopGraceSeconds) (int (add .Values.stopGraceSeconds 30))) -}}
@@ -77,7 +77,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{/* What the settings want to reach, and the network policy would keep in without a word. */}}
+{{/* Addresses in the settings that the network policy would silently block. */}}
 {{- define "tollgate.checkPorts" -}}
 {{- $open := printf ",%s," (join "," .Values.networkPolicy.providerPorts) -}}
 {{- range $at, $provider := .Values.settings.providers | default list -}}
@@ -95,7 +95,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{/* What is in this pod is reached all the same; a ${NAME} is not known here. */}}
+{{/* Addresses in this pod are always reachable; the value of a ${NAME} is not known here. */}}
 {{- define "tollgate.checkPort" -}}
 {{- $origin := regexFind "^https?://[^/?#]+" (default "" .url) -}}
 {{- $usual := ternary "443" "80" (hasPrefix "https:" $origin) -}}
@@ -120,7 +120,7 @@ fsGroup: 65532
 seccompProfile: { type: RuntimeDefault }
 {{- end -}}
 
-{{/* The image has no shell: its own command puts the shared data key where the gateway looks for it. */}}
+{{/* The image has no shell: a command of the program copies the shared data key to where the gateway looks for it. */}}
 {{- define "tollgate.keyContainer" -}}
 - name: data-key
   image: {{ include "tollgate.image" . | quote }}

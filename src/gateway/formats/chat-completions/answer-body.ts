@@ -1,15 +1,15 @@
-// The body of a non-streamed completion (specification 2.2, wire.md §2). Printed before settlement, because a caller's
-// key keeps these exact bytes.
+// The body of a non-streamed completion (specification 2.2, wire.md §2). Printed before settlement, because these exact bytes are
+// stored under a caller's key.
 import { NO_ARGUMENTS } from "../../../domain/tool-arguments.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { Answer, AnswerChoice, FinishReason } from "../../../providers/provider.ts";
 import type { TokenUsage } from "../../../ledger/records.ts";
 import type { AnswerHead, AnswerFigures } from "../format.ts";
 
-/** The id of a completion: the request's digits under another name (wire.md, head). */
+/** The id of a completion: the request's digits with another prefix (wire.md, head). */
 export const completionId = (requestId: string): string => `chatcmpl-${requestId.slice(4)}`;
 
-/** Whether what was said last may have no end. */
+/** Whether the last thing said may lack its end. */
 export const isCut = (reason: FinishReason): boolean => reason === "length" || reason === "content_filter";
 
 /** Prints the whole body. */
@@ -20,7 +20,10 @@ export function printAnswer(head: AnswerHead, answer: Answer, { usage, gateway }
   );
 }
 
-/** `usage`: totals are always the sum; details only when the provider told them, beside cached and reasoning only those that there are. */
+/**
+ * `usage`: totals are always the sum. Details only if the provider reported them; of those other than cached and reasoning only the
+ * ones that exist.
+ */
 export function printUsage(usage: TokenUsage): string {
   const { promptTokens, completionTokens } = usage;
   const prompt =
@@ -35,7 +38,7 @@ export function printUsage(usage: TokenUsage): string {
   );
 }
 
-/** One count with a comma before it; nothing where it is not known. */
+/** One count with a leading comma; empty if it is not known. */
 const known = (name: string, count: number | null | undefined): string =>
   typeof count === "number" ? `,"${name}":${count}` : "";
 

@@ -21,7 +21,7 @@ export const chatCompletions: Format = {
   },
   sentFields,
   printError,
-  // An error like any other, and no terminator (wire.md §3.3).
+  // An ordinary error, and no terminator (wire.md §3.3).
   printInterrupted: (refusal, requestId, { gateway, number }) =>
     printEvent(printError(refusal, requestId, gateway), number),
   recognizes: (sent) => sent.startsWith(`id: 1\ndata: {"id":"${completionId("req_")}`),

@@ -1,6 +1,6 @@
-// The accepted top-level fields of a chat completion (wire.md §1.1 and §1.4), one reader each: it checks a value that
-// is present and puts it where it belongs. Plain ones are rows of `domain/request-fields.ts`. Values equal to the documented
-// default leave no trace, because wrappers send them unasked.
+// The accepted top-level fields of a chat completion (wire.md §1.1 and §1.4), one reader each, which checks a present value and
+// stores it. Plain fields are rows of `domain/request-fields.ts`. Values equal to the documented default leave no trace, because
+// wrappers send them unasked.
 import type { ChatRequest } from "../../../domain/chat-request.ts";
 import { REQUEST_FIELDS } from "../../../domain/request-fields.ts";
 import { parseMessages } from "./parse-messages.ts";
@@ -24,7 +24,7 @@ import {
   requireRange,
 } from "../../../domain/read-value.ts";
 
-/** A request under way: fields arrive in the order of the body. */
+/** A request being read: fields arrive in the order of the body. */
 export interface Draft {
   request: ChatRequest;
   thinking: ThinkingStatement[];
@@ -35,7 +35,7 @@ export interface Draft {
 /** Reads one present value into the draft; throws a Refusal with `param`. */
 export type FieldReader = (draft: Draft, value: unknown) => void;
 
-/** What has a structure or a meaning of its own in this format. */
+/** Fields with a structure or a meaning of their own in this format. */
 const own: Record<string, FieldReader> = {
   model: ({ request }, value) => {
     request.model = parseModel(value);
@@ -96,13 +96,13 @@ const own: Record<string, FieldReader> = {
   ...Object.fromEntries(THINKING_FIELDS.map((name) => [name, thinking(name)])),
 };
 
-/** By name; a map, because an object would also know `constructor` and its kin. */
+/** By name; a map, because an object would also have `constructor` and the like. */
 export const CHAT_FIELDS: ReadonlyMap<string, FieldReader> = new Map([
   ...Object.entries(own),
   ...REQUEST_FIELDS.flatMap(([name, row]) => plain(name, row)),
 ]);
 
-/** A plain field of every format, as its row reads it. */
+/** A plain field of every format, read as its row says. */
 function plain(name: string, { held, read }: (typeof REQUEST_FIELDS)[number][1]): [string, FieldReader][] {
   if (held === null || read === undefined) return [];
   const reader: FieldReader = ({ request }, value) => {
@@ -117,7 +117,7 @@ function maxTokens(name: string): FieldReader {
     const tokens = readInteger(value, null, name);
     requireRange(tokens, { min: 1, max: Number.MAX_SAFE_INTEGER }, "integer", name);
     if (request.maxTokens !== null && request.maxTokens !== tokens)
-      throw invalid(null, "max_tokens", "differs from `max_completion_tokens`. Send one of them.");
+      throw invalid(null, "max_tokens", "differs from `max_completion_tokens`. Send only one of them.");
     request.maxTokens = tokens;
   };
 }

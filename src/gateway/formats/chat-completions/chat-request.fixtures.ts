@@ -1,4 +1,4 @@
-// Bodies and a release for the tests of this room, and what a refused call says.
+// Bodies and a release for this folder's tests, and the text of refusals.
 import { type Capabilities, NO_CAPABILITIES } from "../../../domain/capabilities.ts";
 import { OPTIONAL_FIELDS } from "../../../domain/request-fields.ts";
 import { fitToRelease } from "../../../releases/fit.ts";
@@ -9,7 +9,7 @@ import { Refusal } from "../../../domain/refusals.ts";
 
 export const user = (content: unknown = "Hello"): JsonObject => ({ role: "user", content });
 
-/** A valid body with more or other fields; `undefined` takes one away. */
+/** A valid body with additional or other fields; `undefined` removes one. */
 export const bodyWith = (fields: JsonObject = {}): JsonObject => {
   const body: JsonObject = { model: "base-preview-v1", messages: [user()], ...fields };
   for (const name of Object.keys(body)) if (body[name] === undefined) delete body[name];
@@ -29,7 +29,7 @@ export const call = (id = "call_1"): JsonObject => ({
   function: { name: "weather", arguments: "{}" },
 });
 
-/** The refusal that the call ends in; fails when it ends in anything else. */
+/** The refusal that the call throws; fails if it does anything else. */
 export function refusalOf(run: () => unknown): Refusal {
   try {
     run();
@@ -40,15 +40,15 @@ export function refusalOf(run: () => unknown): Refusal {
   throw new Error("accepted, but should have been refused");
 }
 
-/** The neutral request of a body that is accepted. */
+/** The neutral request of an accepted body. */
 export const parsed = (body: unknown): ChatRequest => parseChatRequest(body).request;
 
-/** `code param` of the refusal of a body, `accepted` when there is none. */
+/** `code param` of the refusal of a body, `accepted` if there is none. */
 export function verdict(body: unknown): string {
   return verdictOf(() => parseChatRequest(body));
 }
 
-/** As `verdict`, for a body that is valid as such and meets a release. */
+/** As `verdict`, for a body that is valid in itself and meets a release. */
 export function verdictAt(body: unknown, release: Offer, temperatureMax?: number): string {
   const upstream = {
     fields: OPTIONAL_FIELDS,
@@ -70,7 +70,7 @@ function verdictOf(run: () => unknown): string {
 
 type Offer = Parameters<typeof fitToRelease>[1];
 
-/** A release that offers nothing but text, with whatever the test adds. */
+/** A release that offers only text, plus whatever the test adds. */
 export const offer = (
   capabilities: Partial<Capabilities> = {},
   rest: Partial<Omit<Offer, "capabilities">> = {},

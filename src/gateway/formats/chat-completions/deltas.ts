@@ -1,4 +1,4 @@
-// What the chunks of chat completions say (specification 2.3, wire.md §3.1): a delta of a choice.
+// The contents of chat completion chunks (specification 2.3, wire.md §3.1): a delta of a choice.
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { FinishReason } from "../../../providers/provider.ts";
 import type { ShownPart } from "../format.ts";
@@ -10,7 +10,7 @@ export const DELTAS: FrameWords = {
     `{"id":"${completionId(requestId)}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":`,
   opening: (choice) => choiceOf(choice, `{"role":"assistant","content":"","refusal":null}`, null),
   part: (part) => {
-    // Most of a stream: printed in one piece, as each piece that is put together is one more for the collector.
+    // Most of a stream: printed as one string, because each concatenated piece is more work for the garbage collector.
     if (part.type === "text" && !part.logprobs)
       return `{"index":${part.choice},"delta":{"content":${wireJson(part.text)}},"logprobs":null,"finish_reason":null}`;
     const logprobs = part.type === "text" && part.logprobs ? wireJson(part.logprobs) : null;
@@ -45,7 +45,7 @@ function deltaOf(part: ShownPart): string {
       })}]}`;
     case "tool_arguments":
       return `{"tool_calls":[{"index":${part.index},"function":{"arguments":${wireJson(part.text)}}}]}`;
-    case "native": // no upstream speaks this surface natively: its events are read, and printed anew
+    case "native": // no upstream speaks this surface natively: its events are parsed, and printed anew
       return "{}";
     case "annotations":
       return `{"annotations":${wireJson(part.annotations.map((annotation, index) => ({ index, ...annotation })))}}`;

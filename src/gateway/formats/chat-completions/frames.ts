@@ -1,6 +1,6 @@
-// The frames of a stream in the order of wire.md §3.1, for the surfaces that share it; what a choice says is each one's own
-// (`FrameWords`). Printed here and not at the front door, because a caller's key keeps these exact bytes. Keyed streams number
-// their events; fillers carry no number and are not kept.
+// The frames of a stream in the order of wire.md §3.1, for the surfaces that share it; what a choice says differs by surface
+// (`FrameWords`). Printed here and not at the front door, because these exact bytes are stored under a caller's key. Keyed streams
+// number their events; fillers have no number and are not stored.
 import { printError } from "../../../domain/error-body.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
 import { NO_ARGUMENTS } from "../../../domain/tool-arguments.ts";
@@ -9,27 +9,27 @@ import { DONE_EVENT, printEvent } from "../../event-stream.ts";
 import type { AnswerHead, AnswerFigures, ShownPart, StreamPrinter } from "../format.ts";
 import { isCut, printUsage } from "./answer-body.ts";
 
-/** What tells the chunks of one surface from another's. All of it is JSON text. */
+/** What differs between the surfaces' chunks. All of it is JSON text. */
 export interface FrameWords {
   /** A chunk up to the list of its choices. */
   head(head: AnswerHead): string;
-  /** A choice of the first chunk. */
+  /** A choice in the first chunk. */
   opening(choice: number): string;
-  /** A choice of which this was said. */
+  /** A choice with this part. */
   part(part: ShownPart): string;
-  /** A choice that ends; null: one of which there is nothing to say. */
+  /** The end of a choice; null: a choice with nothing to say. */
   finish(choice: number, reason: FinishReason | null): string;
 }
 
-/** Calls of a choice. */
+/** The calls of a choice. */
 interface Calls {
-  /** Begun, and without arguments until now. */
+  /** Calls that began and have no arguments so far. */
   readonly silent: Set<number>;
-  /** The one that began last. */
+  /** The index of the call that began last. */
   last: number;
 }
 
-/** Of one stream; `words` tells the surfaces apart, the order is the same for both. */
+/** Prints one stream. `words` holds what differs by surface; the order is the same. */
 export class Frames implements StreamPrinter {
   private readonly requestId: string;
   private readonly head: string;
@@ -64,13 +64,13 @@ export class Frames implements StreamPrinter {
     return this.event(`${this.head}${this.words.part(part)}${this.tail}`);
   }
 
-  /** A finish that is not the last one of the stream (n > 1). */
+  /** The finish of a choice that is not the last one of the stream (n > 1). */
   finish(choice: number, reason: FinishReason): string {
     const calls = this.wholeCalls(choice, reason);
     return calls + this.event(`${this.head}${this.words.finish(choice, reason)}${this.tail}`);
   }
 
-  /** The last finish with the complete receipt, the usage chunk if asked for, and the terminator. */
+  /** The last finish with the complete receipt, the usage chunk if requested, and the terminator. */
   end(choice: number, reason: FinishReason, figures: AnswerFigures): string {
     const { gateway } = figures;
     const usage = printUsage(figures.usage);
@@ -91,7 +91,7 @@ export class Frames implements StreamPrinter {
     return this.event(printError(refusal, this.requestId, gateway));
   }
 
-  /** A chunk without words for clients that time out between chunks; not numbered, not kept. */
+  /** A chunk without content, for clients that time out between chunks; not numbered, not stored. */
   filler(): string {
     return `data: ${this.head}${this.words.finish(0, null)}${this.tail}\n\n`;
   }
@@ -103,7 +103,7 @@ export class Frames implements StreamPrinter {
     this.calls.set(choice, calls);
   }
 
-  /** `{}` for each call of this choice that has no arguments, as clients parse them; a last call that was cut stays as it is. */
+  /** `{}` for each call of this choice without arguments, because clients parse them; a last call that was cut stays as it is. */
   private wholeCalls(choice: number, reason: FinishReason): string {
     const { silent = [], last } = this.calls.get(choice) ?? {};
     let frames = "";

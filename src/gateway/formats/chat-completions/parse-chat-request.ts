@@ -1,6 +1,6 @@
-// From a decoded body to a ChatRequest, or to the refusal of its first wrong field (specification 2.1, wire.md §1).
-// Only here are requests made: known fields are read one by one, everything else is refused by name, and no choice
-// that needs a release is taken (see `releases/fit.ts`).
+// Turns a decoded body into a ChatRequest, or refuses its first wrong field (specification 2.1, wire.md §1). Requests are built
+// only here: known fields are read one by one, everything else is refused by name, and nothing is decided that depends on a release
+// (see `releases/fit.ts`).
 import { CHAT_FIELDS, type Draft } from "./chat-fields.ts";
 import { type ChatRequest, countAttachments, emptyRequest } from "../../../domain/chat-request.ts";
 import { isArrayOfIntegers, rawTokenIds } from "./parse-content.ts";
@@ -13,11 +13,11 @@ import { objectBody, requireFields, unknownField } from "../../../domain/request
 
 export interface ParsedChat {
   request: ChatRequest;
-  /** A stream ends with a chunk of usage. */
+  /** A stream ends with a usage chunk. */
   includeUsage: boolean;
 }
 
-/** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
+/** Reads a decoded body. Throws a Refusal with `param` for the first invalid field, in body order. */
 export function parseChatRequest(decoded: unknown): ParsedChat {
   const body = objectBody(decoded);
   const draft: Draft = { request: emptyRequest(), thinking: [], includeUsage: false };
@@ -42,7 +42,7 @@ function refuseField(name: string, value: unknown): void {
 
 const REQUIRED = ["model", "messages"] as const;
 
-/** What must be there, and what only makes sense together. */
+/** Checks required fields, and fields that only make sense together. */
 function requireWholeness(request: ChatRequest, body: JsonObject): void {
   requireFields(body, REQUIRED);
   if (isPresent(body.stream_options) && !request.stream)

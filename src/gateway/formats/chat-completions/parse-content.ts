@@ -1,5 +1,5 @@
-// The `content` of one message: a string, or an array of the parts that its role may carry (wire.md §1.2). Keys that
-// are not named here are dropped.
+// The `content` of one message: a string, or an array of the parts that its role may carry (wire.md §1.2). Unknown keys are
+// dropped.
 import type { ContentPart, ImageDetail, Role } from "../../../domain/chat-request.ts";
 import { cacheMark } from "./parse-cache-mark.ts";
 import { parseFile } from "./parse-file.ts";
@@ -32,7 +32,7 @@ const PARTS_OF_ROLE: Record<Role, readonly PartType[]> = {
 
 const IMAGE_DETAILS = ["auto", "low", "high", "original"] as const;
 
-/** Reads the content of a message at `at`; null only where null or nothing was sent, which the caller judges. */
+/** Reads the content of a message at `at`; null only for null or a missing value, which the caller judges. */
 export function parseContent(value: unknown, role: Role, at: Place): string | ContentPart[] | null {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? null : parseParts(value, role, at);
@@ -48,13 +48,13 @@ function parseParts(value: unknown, role: Role, at: Place): ContentPart[] {
   return value.map((part: unknown, index) => parsePart(part, role, { parent: parts, step: index }));
 }
 
-/** Token ids in the place of text; an empty list is none. */
+/** Token ids in place of text; an empty list does not count. */
 export const isArrayOfIntegers = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((item) => Number.isInteger(item));
 
-/** 400 `raw_token_ids_not_allowed`: what was counted and screened must be text. */
+/** 400 `raw_token_ids_not_allowed`: what is counted and screened must be text. */
 export const rawTokenIds = (at: Place, step: string): Refusal =>
-  refuse("raw_token_ids_not_allowed", at, step, "holds token ids, which are not accepted. Send text.");
+  refuse("raw_token_ids_not_allowed", at, step, "contains token ids, which are not accepted. Send text.");
 
 function parsePart(value: unknown, role: Role, at: NonNullable<Place>): ContentPart {
   if (!isJsonObject(value))
@@ -76,7 +76,7 @@ function partType(part: JsonObject, role: Role, at: Place): PartType {
   const type = readString(part.type, at, "type");
   const known = open.find((candidate) => candidate === type);
   if (known !== undefined) return known;
-  const text = `${echo(type)} is not open in ${role} messages; send ${list(open)}.`;
+  const text = `${echo(type)} is not supported in ${role} messages; send one of ${list(open)}.`;
   throw refuse("unsupported_value", at, "type", text);
 }
 

@@ -1,10 +1,10 @@
-// Which image addresses a message may carry (wire.md §1.2): inline data, or `https:` on a public host name. Tollgate
-// never fetches them itself; the rule keeps callers from pointing a provider at somebody's inside.
+// Which image URLs a message may carry (wire.md §1.2): inline data, or `https:` on a public host name. Tollgate never fetches them
+// itself; the rule keeps callers from pointing a provider at an internal network.
 import { isInlineImage } from "../../../domain/chat-request.ts";
 import { invalid, type Place } from "../../../domain/read-value.ts";
 
 const DATA_IMAGE = /^data:image\/[\w.+-]+(?:;[\w.=+-]+)*;base64,[\w+/=-]/i;
-/** The media type stands at the start; the rest of an inline image may be megabytes. */
+/** The media type is at the start; the rest of an inline image may be megabytes. */
 const HEAD_LENGTH = 256;
 /** Last labels of names that do not exist on the public internet. */
 const PRIVATE_ENDINGS = new Set([
@@ -12,7 +12,7 @@ const PRIVATE_ENDINGS = new Set([
   ..."arpa onion test invalid example alt".split(" "),
 ]);
 
-/** Throws `invalid_request` at `step` of the place unless the address is of an accepted form. */
+/** Throws `invalid_request` at `step` of the place unless the URL is of an accepted form. */
 export function requireImageUrl(url: string, at: Place, step = "url"): void {
   if (isInlineImage(url)) {
     if (DATA_IMAGE.test(url.slice(0, HEAD_LENGTH))) return;
@@ -33,7 +33,7 @@ function isPublicHttpsUrl(text: string): boolean {
   return isPublicHostName(url.hostname.replace(/\.$/, ""));
 }
 
-/** The URL parser has already turned every spelling of an IPv4 address into dotted digits and lower-cased names. */
+/** The URL parser has already normalized every spelling of an IPv4 address to dotted digits, and lower-cased names. */
 function isPublicHostName(host: string): boolean {
   const labels = host.split(".");
   const last = labels.at(-1) ?? "";

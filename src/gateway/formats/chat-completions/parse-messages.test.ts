@@ -17,7 +17,7 @@ const answer = (id: unknown = "call_1"): Record<string, unknown> => ({
 const { file: PDF } = filePart();
 const BASE64 = samplePdf().toString("base64");
 
-/** Last message of the conversation that is refused, and its verdict below `messages[0]`. */
+/** The last message of the refused conversation, and its verdict below `messages[0]`. */
 const REFUSED: [message: unknown, verdict: string][] = [
   [7, "invalid_request messages[0]"],
   [null, "invalid_request messages[0]"],

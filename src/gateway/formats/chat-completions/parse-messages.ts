@@ -1,5 +1,5 @@
-// The conversation (wire.md §1.2): every role with what it may carry, rebuilt from known fields only, so nothing
-// unchecked reaches a provider; tool calls and their answers are paired before money is held.
+// The conversation (wire.md §1.2): every role with what it may carry, rebuilt from known fields only, so that nothing unchecked
+// reaches a provider. Tool calls and their answers are paired before money is held.
 import type { Message, Role, ToolCall } from "../../../domain/chat-request.ts";
 import { parseContent } from "./parse-content.ts";
 import {
@@ -20,13 +20,13 @@ import {
 
 const ROLES = ["system", "developer", "user", "assistant", "tool"] as const;
 const MESSAGES: Place = { parent: null, step: "messages" };
-/** Names and ids go back and forth; what is longer is content in the wrong place. */
+/** Names and ids go back and forth; longer ones are content in the wrong place. */
 const MAX_LENGTH = { id: 512, name: 256 };
 
-/** Reads `messages`: at least one, each valid for its role, each tool call answered and each answer called for. */
+/** Reads `messages`: at least one, each valid for its role, each tool call answered and each answer to a call. */
 export function parseMessages(value: unknown): Message[] {
   const items = readArray(value, null, "messages");
-  if (items.length === 0) throw invalid(null, "messages", "must hold at least one message.");
+  if (items.length === 0) throw invalid(null, "messages", "must contain at least one message.");
   const messages = items.map(parseMessage);
   requirePairedToolCalls(messages);
   return messages;
@@ -48,7 +48,7 @@ function parseMessage(value: unknown, index: number): Message {
 
 function readAssistantFields(value: JsonObject, message: Message, at: Place): void {
   if (isPresent(value.audio))
-    throw refuse("unsupported_value", at, "audio", "is not open. Send the answer's text as `content`.");
+    throw refuse("unsupported_value", at, "audio", "is not supported. Send the answer's text as `content`.");
   if (isPresent(value.refusal)) message.refusal = readString(value.refusal, at, "refusal");
   if (isPresent(value.reasoning_content))
     message.reasoning_content = readString(value.reasoning_content, at, "reasoning_content");
@@ -59,7 +59,7 @@ function readAssistantFields(value: JsonObject, message: Message, at: Place): vo
     );
     if (toolCalls.length > 0) message.tool_calls = toolCalls;
   }
-  // A refusal that we delivered ourselves comes back with `content: null`; it says something, so it may stand alone.
+  // A refusal that we delivered comes back with `content: null`; it says something, so it may stand alone.
   if (message.content === null && message.tool_calls === undefined && !message.refusal)
     throw invalid(at, "content", "is missing. Only an assistant message with `tool_calls` may leave it out.");
 }
@@ -85,7 +85,7 @@ function parseToolCall(value: unknown, at: NonNullable<Place>): ToolCall {
 const hasToWithTools = ({ tool_calls: calls, tool_call_id: answered }: Message): boolean =>
   calls !== undefined || answered !== undefined;
 
-/** Walks once: calls open with an assistant message and close with the tool message that names them. */
+/** One pass: calls open with an assistant message and close with the tool message that names them. */
 function requirePairedToolCalls(messages: readonly Message[]): void {
   if (!messages.some(hasToWithTools)) return;
   const open = new Map<string, number>();
@@ -107,7 +107,7 @@ function requirePairedToolCalls(messages: readonly Message[]): void {
 }
 
 function uncalled(id: string, index: number): Error {
-  const text = `names ${echo(id)}, which no earlier assistant message has among its \`tool_calls\`.`;
+  const text = `names ${echo(id)}, but no earlier assistant message has that id in its \`tool_calls\`.`;
   return invalid({ parent: MESSAGES, step: index }, "tool_call_id", text);
 }
 

@@ -1,5 +1,5 @@
-// Top-level fields of this format whose value is more than one number, word or switch, and less than a room of its own
-// (wire.md §1.1): model, stop, stream_options, metadata, modalities.
+// Top-level fields of this format whose value is more than one number, string or switch, and less than a module of its own (wire.md
+// §1.1): model, stop, stream_options, metadata, modalities.
 import { isArrayOfIntegers, rawTokenIds } from "./parse-content.ts";
 import {
   clip,
@@ -22,14 +22,14 @@ const MAX_STOPS = 4;
 const MAX_STOP_LENGTH = 1024;
 const METADATA = { pairs: 16, keyLength: 64, valueLength: 512 };
 
-/** A model's public id; whether it exists is asked later. */
+/** A model's public id; whether it exists is checked later. */
 export function parseModel(value: unknown): string {
   const model = readBoundedString(value, null, "model", MAX_MODEL_LENGTH);
   if (model !== "") return model;
   throw invalid(null, "model", "must not be empty. GET /v1/models lists the ids.");
 }
 
-/** One to four strings; a single string is a list of one, `[]` says nothing. */
+/** One to four strings; a single string counts as a list of one, `[]` as absent. */
 export function parseStop(value: unknown): string[] {
   if (isArrayOfIntegers(value)) throw rawTokenIds(null, "stop");
   if (typeof value !== "string" && !Array.isArray(value))
@@ -40,7 +40,7 @@ export function parseStop(value: unknown): string[] {
     );
   const items: unknown[] = typeof value === "string" ? [value] : value;
   if (items.length > MAX_STOPS)
-    throw refuse("array_above_max_length", null, "stop", `may hold at most ${MAX_STOPS} strings.`);
+    throw refuse("array_above_max_length", null, "stop", `may have at most ${MAX_STOPS} strings.`);
   const at: Place = { parent: null, step: "stop" };
   return items.map((item, index) => {
     const stop = readBoundedString(item, at, index, MAX_STOP_LENGTH);
@@ -49,7 +49,7 @@ export function parseStop(value: unknown): string[] {
   });
 }
 
-/** What was asked of the stream; `ignored`: of it what is never done. */
+/** The stream options; `ignored`: those that are never applied. */
 export function parseStreamOptions(value: unknown): { includeUsage: boolean; ignored: string[] } {
   const options = readObject(value, null, "stream_options");
   const includeUsage = readSwitch(options, "include_usage");
@@ -66,11 +66,11 @@ function readSwitch(options: JsonObject, name: string): boolean {
   return isPresent(value) && readBoolean(value, { parent: null, step: "stream_options" }, name);
 }
 
-/** Checks the caller's own notes, which go nowhere; returns how many there are. */
+/** Checks the caller's own notes, which are sent nowhere; returns their number. */
 export function countMetadata(value: unknown): number {
   const entries = Object.entries(readObject(value, null, "metadata"));
   if (entries.length > METADATA.pairs)
-    throw invalid(null, "metadata", `may hold at most ${METADATA.pairs} pairs.`);
+    throw invalid(null, "metadata", `may have at most ${METADATA.pairs} pairs.`);
   const at: Place = { parent: null, step: "metadata" };
   for (const [key, note] of entries) {
     if (key.length > METADATA.keyLength)
@@ -85,15 +85,15 @@ export function countMetadata(value: unknown): number {
         "string_above_max_length",
         at,
         key,
-        `may hold at most ${METADATA.valueLength} characters.`,
+        `may have at most ${METADATA.valueLength} characters.`,
       );
   }
   return entries.length;
 }
 
-/** Only `["text"]`, the default, is open. */
+/** Only `["text"]`, the default, is supported. */
 export function requireTextModality(value: unknown): void {
   const modalities = readArray(value, null, "modalities");
   if (modalities.length === 1 && modalities[0] === "text") return;
-  throw refuse("unsupported_value", null, "modalities", 'must be ["text"]: nothing else is open.');
+  throw refuse("unsupported_value", null, "modalities", 'must be ["text"]: no other modality is supported.');
 }

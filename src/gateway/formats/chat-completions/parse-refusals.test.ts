@@ -9,7 +9,7 @@ import { FIELD_SAMPLES } from "../../../domain/request-fields.fixtures.ts";
 
 const long = "x".repeat(10_000);
 
-/** hardening.md §2.4 and §2.5, as far as a body alone decides; the field's path is the second word. */
+/** hardening.md §2.4 and §2.5, as far as the body alone decides; the field's path is the second word. */
 const REFUSED: [fields: Record<string, unknown>, verdict: string][] = [
   [{ model: undefined }, "invalid_request model"],
   [{ model: null }, "invalid_request model"],
@@ -207,7 +207,7 @@ const FULL = bodyWith({
   max_tokens: 5,
 });
 
-/** Replaces the value at a random spot of a copy. */
+/** Replaces the value at a random place of a copy. */
 function mutate(value: unknown, spots: number[], replacement: unknown): unknown {
   const [spot, ...rest] = spots;
   if (spot === undefined || typeof value !== "object" || value === null) return replacement;

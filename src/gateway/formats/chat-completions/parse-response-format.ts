@@ -1,5 +1,4 @@
-// The form of the answer that the caller asks for (wire.md §1.1). Whether the release can give it is decided later,
-// in `releases/fit.ts`.
+// The requested form of the answer (wire.md §1.1). Whether the release supports it is decided later, in `releases/fit.ts`.
 import type { ResponseFormat } from "../../../domain/chat-request.ts";
 import { readName, readNotes } from "./parse-tools.ts";
 import {
@@ -14,10 +13,10 @@ import { unreadMembers } from "../unread-members.ts";
 const AT: Place = { parent: null, step: "response_format" };
 type JsonSchemaFormat = Extract<ResponseFormat, { type: "json_schema" }>["json_schema"];
 
-/** Members of a schema that are read. */
+/** The members of a schema that are read. */
 export const OF_SCHEMA = ["name", "description", "schema", "strict"] as const;
 
-/** Reads `response_format`; plain text is the default, so it is null. `ignored`: paths of what says nothing here. */
+/** Reads `response_format`; null for plain text, the default. `ignored`: paths of members without a meaning here. */
 export function parseResponseFormat(value: unknown): { format: ResponseFormat | null; ignored: string[] } {
   const given = readObject(value, null, "response_format");
   const ignored = unreadMembers("response_format", given, ["type", "json_schema"]);
@@ -29,7 +28,7 @@ export function parseResponseFormat(value: unknown): { format: ResponseFormat | 
   return { format, ignored };
 }
 
-/** The same, where a surface tells it at another place: `readSchema` reads the form that has one. */
+/** The same for a surface that puts it elsewhere: `readSchema` reads the form that has a schema. */
 export function readResponseFormat(
   format: JsonObject,
   at: Place,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bodyWith, parsed, verdict } from "./chat-request.fixtures.ts";
 
-/** Every row of wire.md §1.4 that needs no release; fields stand in the order of the body. */
+/** Every row of wire.md §1.4 that needs no release; fields in the order of the body. */
 const REFUSED: [fields: Record<string, unknown>, verdict: string][] = [
   [{ reasoning_effort: "high", thinking: { type: "disabled" } }, "contradictory_thinking thinking.type"],
   [{ thinking: { type: "disabled" }, reasoning_effort: "high" }, "contradictory_thinking reasoning_effort"],

@@ -1,5 +1,5 @@
-// The many spellings of one wish: how much the model may think (wire.md §1.4). Every flag becomes a statement in the
-// order of the body; statements that disagree are refused at the later one, the rest reduce to a single one.
+// The many spellings of one setting: how much the model may think (wire.md §1.4). Every field becomes a statement, in the order of
+// the body. A statement that contradicts an earlier one is refused; the rest reduce to a single one.
 import type { ReasoningStatement } from "../../../domain/chat-request.ts";
 import {
   isPresent,
@@ -14,10 +14,10 @@ import {
 import { Refusal } from "../../../domain/refusals.ts";
 import { unreadMembers } from "../unread-members.ts";
 
-/** One thing said about thinking, at the path `param` of the body. */
+/** One statement about thinking, at the path `param` of the body. */
 export type ThinkingStatement = ReasoningStatement | { kind: "budget"; param: string };
 
-/** Reads one present field into the statement it makes; null when it says nothing. */
+/** Reads one present field into a statement; null if it says nothing. */
 type StatementReader = (value: unknown, at: Place, step: string) => ThinkingStatement | null;
 
 const POLARITY = { enabled: "on", adaptive: "on", disabled: "off" } as const;
@@ -39,13 +39,13 @@ const readSwitch: StatementReader = (value, at, step) => ({
 const readBudget: StatementReader = (_value, at, step) => ({ kind: "budget", param: paramPath(at, step) });
 
 const refuseField: StatementReader = (_value, at, step) => {
-  throw refuse("unsupported_parameter", at, step, "is not open. Remove it.");
+  throw refuse("unsupported_parameter", at, step, "is not supported. Remove it.");
 };
-/** `false` is the default: reasoning comes back where there is any. */
+/** `false` is the default: reasoning is returned if there is any. */
 const readExclude: StatementReader = (value, at, step) =>
   value === false ? null : refuseField(value, at, step);
 
-/** The top-level fields that speak about thinking, and the members of those that are objects. */
+/** The top-level fields about thinking, and the members of those that are objects. */
 const FIELDS: Record<string, StatementReader | Record<string, StatementReader>> = {
   reasoning_effort: readEffort,
   thinking: { type: readType, budget_tokens: readBudget },
@@ -65,8 +65,8 @@ const FIELDS: Record<string, StatementReader | Record<string, StatementReader>> 
 export const THINKING_FIELDS: readonly string[] = Object.keys(FIELDS);
 
 /**
- * Adds what the present top-level field `name` says to the statements; members are read in the body's order. Returns the paths of
- * those that say nothing here.
+ * Adds the statements of the present top-level field `name`; members are read in the body's order. Returns the paths of members
+ * without a meaning here.
  */
 export function readThinkingField(name: string, value: unknown, statements: ThinkingStatement[]): string[] {
   const field = FIELDS[name] ?? {};
@@ -94,7 +94,7 @@ function requireAgreement(statements: readonly ThinkingStatement[]): void {
   });
 }
 
-/** Reduces all statements to the strongest one (an effort says more than "on" or "off"), or refuses their dispute. */
+/** Reduces all statements to the strongest one (an effort says more than "on" or "off"), or refuses contradictory ones. */
 export function reduceThinking(statements: readonly ThinkingStatement[]): ReasoningStatement | null {
   if (statements.length > 1) requireAgreement(statements);
   let reduced: ReasoningStatement | null = null;
@@ -115,11 +115,11 @@ const directionOf = (statement: ReasoningStatement): "on" | "off" =>
   statement.kind === "effort" ? (statement.effort === "none" ? "off" : "on") : statement.kind;
 
 function contradictory(earlier: string, later: string): Refusal {
-  const text = `\`${later}\` contradicts \`${earlier}\`. Say how much to think once, best by \`reasoning_effort\`.`;
+  const text = `\`${later}\` contradicts \`${earlier}\`. Set the amount of thinking once, preferably with \`reasoning_effort\`.`;
   return new Refusal("contradictory_thinking", text, { param: later });
 }
 
 function budgetNotOpen(param: string): Refusal {
-  const text = `\`${param}\` is not open: thinking has no token budget of its own. Use \`reasoning_effort\`.`;
+  const text = `\`${param}\` is not supported: thinking has no token budget of its own. Use \`reasoning_effort\`.`;
   return new Refusal("unsupported_parameter", text, { param });
 }

@@ -1,5 +1,5 @@
-// Tool definitions and the choice among them (specification 2.1, wire.md §1.1). Schemas pass as sent; names are
-// checked here because every later step, and the model, goes by them.
+// Tool definitions and the choice among them (specification 2.1, wire.md §1.1). Schemas are passed on as sent; names are checked
+// here because every later step, and the model, relies on them.
 import { cacheMark } from "./parse-cache-mark.ts";
 import type { ToolChoice, ToolDefinition } from "../../../domain/chat-request.ts";
 import {
@@ -54,7 +54,7 @@ function readBounded(value: unknown, at: Place): unknown[] {
 /** Refuses more tools than a request may offer. */
 export function requireToolCount(count: number, at: Place): void {
   if (count > MAX_TOOLS)
-    throw refuse("array_above_max_length", at, "tools", `may hold at most ${MAX_TOOLS} tools. Send fewer.`);
+    throw refuse("array_above_max_length", at, "tools", `may have at most ${MAX_TOOLS} tools. Send fewer.`);
 }
 
 function parseTool(value: unknown, at: NonNullable<Place>): ToolDefinition {
@@ -78,18 +78,20 @@ export function readNotes(given: JsonObject, at: Place): { description?: string;
   return notes;
 }
 
-/** Reads a function's or schema's `name` at the place: 1 to 64 letters, digits, `_` and `-`; more where a surface has longer ones. */
+/**
+ * Reads a function's or schema's `name` at the place: 1 to 64 letters, digits, `_` and `-`; more if a surface allows longer names.
+ */
 export function readName(value: unknown, at: Place, lengthMax = MAX_NAME_LENGTH): string {
   const name = readBoundedString(value, at, "name", lengthMax);
   if (NAME.test(name)) return name;
   throw invalid(at, "name", "must consist of letters, digits, `_` and `-`.");
 }
 
-/** Reads `tool_choice` against the tools it chooses from; null where there is nothing to choose. */
+/** Reads `tool_choice` against the tools it chooses from; null if there is nothing to choose. */
 export const parseToolChoice = (value: unknown, tools: readonly ToolDefinition[]): ToolChoice | null =>
   readChoiceOfTools(value, tools, (choice) => parseChoiceObject(choice, tools));
 
-/** The same, where a surface names tools in its own way: `readObject` reads a choice that is no word. */
+/** The same for a surface with its own way of naming tools: `readObject` reads a choice that is not a string. */
 export function readChoiceOfTools(
   value: unknown,
   tools: readonly ToolDefinition[],
@@ -103,14 +105,14 @@ export function readChoiceOfTools(
   throw invalid(
     null,
     "tool_choice",
-    "asks for a tool, but `tools` holds none that is open. Send one, or leave this field out.",
+    "asks for a tool, but `tools` has none that is supported. Send one, or leave this field out.",
   );
 }
 
 function readWord(value: string): ToolChoice {
   const word = WORDS.find((candidate) => candidate === value);
   if (word !== undefined) return word;
-  const text = `${echo(value)} is not open. Send one of ${list(WORDS)}, or an object that names a tool.`;
+  const text = `${echo(value)} is not supported. Send one of ${list(WORDS)}, or an object that names a tool.`;
   throw refuse("unsupported_value", null, "tool_choice", text);
 }
 
@@ -140,5 +142,5 @@ function parseNamedFunction(value: JsonObject, at: Place, tools: readonly ToolDe
   const inside: Place = { parent: at, step: "function" };
   const name = readString(readObject(value.function, at, "function").name, inside, "name");
   if (tools.some((tool) => tool.function.name === name)) return { type: "function", function: { name } };
-  throw invalid(inside, "name", `${echo(name)} is none of the request's \`tools\`.`);
+  throw invalid(inside, "name", `${echo(name)} is not one of the request's \`tools\`.`);
 }

@@ -1,5 +1,6 @@
-// Top-level fields that are refused by name (wire.md §1.1 and §1.3), each with the code its family gets and what to
-// do instead. `null` is absent for these too, and so is a default spelled out. Every other name that is not in `chat-fields.ts` is refused as unknown.
+// Top-level fields that are refused by name (wire.md §1.1 and §1.3), each with the code of its family and what to do instead.
+// `null`, or a default spelled out, counts as absent here too. Every other name that is not in `chat-fields.ts` is refused as
+// unknown.
 import { isDeepStrictEqual } from "node:util";
 import { isPresent } from "../../../domain/read-value.ts";
 import type { RefusalCode } from "../../../domain/refusals.ts";
@@ -8,11 +9,11 @@ export interface RefusedField {
   code: RefusalCode;
   /** The rest of the message, after the field's name. */
   text: string;
-  /** Values that say no more than its absence: clients spell defaults out. */
+  /** Values that mean the same as absence: clients spell defaults out. */
   defaults?: readonly unknown[];
 }
 
-/** Of a field that is refused: `null`, or a default spelled out, is as good as absent. */
+/** For a refused field: `null`, or a default spelled out, counts as absent. */
 export const saysNothing = (value: unknown, { defaults = [] }: Pick<RefusedField, "defaults">): boolean =>
   !isPresent(value) || defaults.some((one) => isDeepStrictEqual(one, value));
 
@@ -29,7 +30,7 @@ const FAMILIES: Family[] = [
   },
   {
     code: "runtime_adapter_not_allowed",
-    text: "would change the serving engine, which is not open to callers. Remove it; `model` chooses what serves you.",
+    text: "would change the serving engine, which callers cannot do. Remove it; `model` chooses what serves your request.",
     names: `lora lora_path lora_request adapter adapter_id adapters extra_body custom_logit_processor
       logits_processors session_params bootstrap_host bootstrap_port bootstrap_room routed_dp_rank chat_template
       chat_template_kwargs mm_processor_kwargs media_io_kwargs structured_outputs vllm_xargs kv_transfer_params

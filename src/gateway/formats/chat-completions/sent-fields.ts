@@ -1,7 +1,7 @@
 // Which fields of a chat completion go upstream as their caller wrote them (wire.md §8.3).
 import type { ChatRequest } from "../../../domain/chat-request.ts";
 
-/** By the provider's name for it, the caller's. */
+/** The caller's name for a field by the provider's name for it. */
 export function sentFields(request: ChatRequest): ReadonlyMap<string, string> {
   const names = ["messages", ...Object.keys(request.forwarded), ...Object.keys(request.applied)];
   if (request.tools.length > 0) names.push("tools");

@@ -4,7 +4,7 @@ import type { Answer, AnswerChoice, FinishReason } from "../../../providers/prov
 import { printUsage } from "../chat-completions/answer-body.ts";
 import type { AnswerFigures, AnswerHead } from "../format.ts";
 
-/** The id of a text completion: the request's digits under another name. */
+/** The id of a text completion: the request's digits with another prefix. */
 export const textCompletionId = (requestId: string): string => `cmpl-${requestId.slice(4)}`;
 
 /** Prints the whole body. */
@@ -16,10 +16,10 @@ export function printTexts(head: AnswerHead, answer: Answer, { usage, gateway }:
 export const printHead = ({ requestId, created, model }: AnswerHead): string =>
   `{"id":"${textCompletionId(requestId)}","object":"text_completion","created":${created},"model":${JSON.stringify(model)},"choices":`;
 
-/** This surface has no word for calls of tools, which nobody can ask for here. */
+/** This surface has no finish reason for tool calls, which nobody can request here. */
 export const finishReasonOf = (reason: FinishReason): string => (reason === "tool_calls" ? "stop" : reason);
 
-/** What a model declines is what it said; its thoughts stand beside the text, as in chat completions. */
+/** A refusal is part of the text here; reasoning is separate from the text, as in chat completions. */
 const wireChoice = ({ index, content, refusal, reasoning, finishReason }: AnswerChoice): unknown => ({
   text: `${content ?? ""}${refusal ?? ""}`,
   index,

@@ -1,8 +1,8 @@
-// Errors of this surface in OpenAI's envelope: what the rooms below call messages is its prompt.
+// Errors of this surface in OpenAI's envelope: what shared code calls messages is its prompt.
 import { printError } from "../../../domain/error-body.ts";
 import { Refusal } from "../../../domain/refusals.ts";
 
-/** As far as it is printed: headers are those of the refusal itself. */
+/** Changes only what is printed: headers are those of the original refusal. */
 function ofPrompt(refusal: Refusal): Refusal {
   const { code, message, details, type, param } = refusal;
   if (param !== "messages") return refusal;
@@ -13,7 +13,7 @@ function ofPrompt(refusal: Refusal): Refusal {
   });
 }
 
-/** JSON text of the body; `gateway` is JSON text too, null where the key was not good. */
+/** JSON text of the body; `gateway` is JSON text too, null if the key was not valid. */
 export const printCompletionError = (refusal: Refusal, requestId: string, gateway: string | null): string =>
-  // A field that is none here is one that the caller wrote.
+  // An unknown parameter keeps the caller's own name.
   printError(refusal.code === "unknown_parameter" ? refusal : ofPrompt(refusal), requestId, gateway);

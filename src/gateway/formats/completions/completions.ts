@@ -1,5 +1,5 @@
-// POST /v1/completions: OpenAI's older surface, one prompt as one chat turn (docs/decisions/0050-texts-and-vectors.md). Its
-// events have no names, as those of chat completions; their ids tell the two apart.
+// POST /v1/completions: OpenAI's older surface, one prompt as one chat turn (docs/decisions/0050-texts-and-vectors.md). Its events
+// have no names, like those of chat completions; their ids distinguish the two.
 import { printEvent } from "../../event-stream.ts";
 import { Frames } from "../chat-completions/frames.ts";
 import { sentFields } from "../chat-completions/sent-fields.ts";

@@ -1,5 +1,5 @@
-// From a decoded body to a ChatRequest of one user turn, or to the refusal of its first wrong field. What this surface shares
-// with chat completions is read by the very same readers.
+// Turns a decoded body into a ChatRequest of one user turn, or refuses its first wrong field. Fields shared with chat completions
+// are read by the same readers.
 import { isDeepStrictEqual } from "node:util";
 import { type ChatRequest, emptyRequest } from "../../../domain/chat-request.ts";
 import {
@@ -19,37 +19,38 @@ import { REFUSED_FIELDS, saysNothing } from "../chat-completions/refused-fields.
 
 export interface ParsedCompletion {
   request: ChatRequest;
-  /** A stream ends with a chunk of usage. */
+  /** A stream ends with a usage chunk. */
   includeUsage: boolean;
 }
 
-/** Fields of this surface that mean what they mean in chat completions. */
+/** Fields of this surface with the same meaning as in chat completions. */
 const SHARED = new Set(
   `model max_tokens n temperature top_p stop stream stream_options seed presence_penalty frequency_penalty logit_bias
   user reasoning_effort`.split(/\s+/),
 );
 
-/** Fields of its own. Values equal to the documented default leave no trace, because wrappers send them unasked. */
+/** Fields of this surface alone. Values equal to the documented default leave no trace, because wrappers send them unasked. */
 const OWN: Record<string, FieldReader> = {
   prompt: ({ request }, value) => {
     request.messages = [{ role: "user", content: promptOf(value) }];
   },
   suffix: (_draft, value) => {
     if (readString(value, null, "suffix") === "") return;
-    const text = "is not open: a model is asked for what follows a prompt, not for what stands between two.";
+    const text = "is not supported: a model continues a prompt and does not fill the gap between two texts.";
     throw refuse("unsupported_parameter", null, "suffix", `${text} Remove it.`);
   },
   echo: (_draft, value) => {
     if (!readBoolean(value, null, "echo")) return;
-    throw refuse("unsupported_value", null, "echo", "must be false: the prompt is not part of an answer.");
+    throw refuse("unsupported_value", null, "echo", "must be false: answers do not include the prompt.");
   },
   best_of: (_draft, value) => {
     if (readInteger(value, null, "best_of") === 1) return;
-    const text = "must be 1: all that is generated is shown and charged. Send `n` for several answers.";
+    const text =
+      "must be 1: everything that is generated is returned and charged. Use `n` for several answers.";
     throw refuse("unsupported_value", null, "best_of", text);
   },
   logprobs: () => {
-    const text = "is not open on this surface. Use `logprobs` of /v1/chat/completions.";
+    const text = "is not supported on this surface. Use `logprobs` of /v1/chat/completions.";
     throw refuse("unsupported_parameter", null, "logprobs", text);
   },
 };
@@ -61,7 +62,7 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map([
 
 const REQUIRED = ["model", "prompt"] as const;
 
-/** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
+/** Reads a decoded body. Throws a Refusal with `param` for the first invalid field, in body order. */
 export function parseCompletionRequest(decoded: unknown): ParsedCompletion {
   const body = objectBody(decoded);
   const draft = emptyDraft();
@@ -82,19 +83,24 @@ function readField(draft: Draft, name: string, value: unknown): void {
   if (isPresent(value)) read(draft, value);
 }
 
-/** By the code of its family; what only chat completions take is said to be theirs. */
+/** Refuses with the code of the field's family; a field of chat completions only is called that. */
 function refuseField(name: string, value: unknown): void {
   const theirs = CHAT_FIELDS.get(name);
   if (theirs !== undefined) {
     if (!isPresent(value) || leavesNoTrace(theirs, name, value)) return;
-    throw refuse("unknown_parameter", null, name, "is no parameter here. Use /v1/chat/completions for it.");
+    throw refuse(
+      "unknown_parameter",
+      null,
+      name,
+      "is not a parameter here. Use /v1/chat/completions for it.",
+    );
   }
   const refused = REFUSED_FIELDS.get(name);
   if (refused === undefined) throw unknownField(name);
   if (!saysNothing(value, refused)) throw refuse(refused.code, null, name, refused.text);
 }
 
-/** What `tool_choice` says without tools; its reader waits for them, and `text` is what an answer is anyway. */
+/** Defaults of `tool_choice` without tools, whose reader waits for them, and of `text`, which an answer is anyway. */
 const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ["tool_choice", ["none", "auto"]],
   ["response_format", [{ type: "text" }]],
@@ -108,18 +114,18 @@ function leavesNoTrace(read: FieldReader, name: string, value: unknown): boolean
   try {
     read(draft, value);
   } catch (error) {
-    if (error instanceof Refusal) return false; // refused all the same, as a field that is none here
+    if (error instanceof Refusal) return false; // refused all the same, as an unknown field
     throw error;
   }
   return isDeepStrictEqual(draft, emptyDraft());
 }
 
-/** One prompt is one call, one charge: a list of one string is that string. */
+/** One prompt is one call, one charge: a list of one string counts as that string. */
 function promptOf(value: unknown): string {
   const [first, ...others]: unknown[] = Array.isArray(value) ? value : [value];
   if (isArrayOfIntegers(value) || isArrayOfIntegers(first)) throw rawTokenIds(null, "prompt");
   if (Array.isArray(value) && (others.length > 0 || value.length === 0))
-    throw refuse("unsupported_value", null, "prompt", "may hold one prompt. Send one request for each.");
+    throw refuse("unsupported_value", null, "prompt", "may have only one prompt. Send one request for each.");
   const prompt = Array.isArray(value)
     ? readString(first, { parent: null, step: "prompt" }, 0)
     : readString(value, null, "prompt");

@@ -1,4 +1,4 @@
-// What has no word of its own on this surface: a model that declines says so in its text, and calls of tools end like any other answer.
+// What this surface cannot express: a refusal becomes part of the text, and tool calls end like any other answer.
 import { expect, test } from "bun:test";
 import type { FinishReason } from "../../../providers/provider.ts";
 import { Frames } from "../chat-completions/frames.ts";

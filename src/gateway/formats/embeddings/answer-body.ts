@@ -1,5 +1,5 @@
-// The body of an answer with vectors: OpenAI's list, with what was billed. The numbers go through as the provider wrote them,
-// unless they came in the other encoding than the caller asked for.
+// The body of an answer with vectors: OpenAI's list, with what was billed. The numbers are passed on as the provider wrote them,
+// unless they came in another encoding than the caller requested.
 import type { Answer } from "../../../providers/provider.ts";
 import type { AnswerFigures, AnswerHead } from "../format.ts";
 import type { VectorEncoding } from "./parse-embeddings-request.ts";
@@ -21,7 +21,7 @@ export function printVectors(
   );
 }
 
-/** Some upstreams know one encoding only: base64 is that of 32-bit floats, the lowest byte first. */
+/** Some upstreams know one encoding only. Base64 holds 32-bit floats, little-endian. */
 function inEncoding(vector: string, encoding: VectorEncoding): string {
   if (vector.startsWith('"') === (encoding === "base64")) return vector;
   if (encoding === "base64") {

@@ -1,12 +1,12 @@
-// POST /v1/embeddings: vectors of texts, held on what goes in and settled on what the provider tells of it; nothing is put
-// out, and nothing streams (surfaces.md §5, docs/decisions/0050-texts-and-vectors.md).
+// POST /v1/embeddings: vectors of texts. Holds for the input and settles on the provider's usage; there is no output and no stream
+// (surfaces.md §5, docs/decisions/0050-texts-and-vectors.md).
 import { printError } from "../../../domain/error-body.ts";
 import { printEvent } from "../../event-stream.ts";
 import type { Format } from "../format.ts";
 import { printVectors } from "./answer-body.ts";
 import { parseEmbeddingsRequest } from "./parse-embeddings-request.ts";
 
-/** Chosen here, or sent as a hash. */
+/** Fields set here, or sent as a hash. */
 const CHANGED: ReadonlySet<string> = new Set(["model", "user"]);
 
 export const embeddings: Format = {

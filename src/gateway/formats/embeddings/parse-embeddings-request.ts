@@ -1,5 +1,5 @@
-// From a decoded body to the request that its vectors are asked with, or to the refusal of its first wrong field
-// (docs/decisions/0050-texts-and-vectors.md). All of it is checked here, because it goes upstream as it was written.
+// Turns a decoded body into an embeddings request, or refuses its first wrong field (docs/decisions/0050-texts-and-vectors.md). All
+// of it is checked here, because it goes upstream as it was written.
 import { type ChatRequest, emptyRequest } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -26,9 +26,9 @@ export interface ParsedEmbeddings {
   encoding: VectorEncoding;
 }
 
-/** As OpenAI bounds them; no list of clients is longer. */
+/** OpenAI's limit; no client's list is longer. */
 const INPUTS_MAX = 2048;
-/** Far above what any model reads at once, which the provider says; a token id counts as four characters. */
+/** Far above what any model reads at once, which its provider enforces; a token id counts as four characters. */
 const INPUT_CHARACTERS_MAX = 1024 * 1024;
 const ALL_CHARACTERS_MAX = 4 * INPUT_CHARACTERS_MAX;
 const CHARACTERS_PER_ID = 4;
@@ -59,7 +59,7 @@ const FIELDS: ReadonlyMap<string, (typeof READERS)[string]> = new Map(Object.ent
 
 const REQUIRED = ["model", "input"] as const;
 
-/** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
+/** Reads a decoded body. Throws a Refusal with `param` for the first invalid field, in body order. */
 export function parseEmbeddingsRequest(decoded: unknown): ParsedEmbeddings {
   const body = objectBody(decoded);
   const parsed: ParsedEmbeddings = { request: emptyRequest(), encoding: "float" };
@@ -81,7 +81,7 @@ export function parseEmbeddingsRequest(decoded: unknown): ParsedEmbeddings {
   return parsed;
 }
 
-/** An adapter by what it is, the rest as unknown; `null` is absent for fields that have a name among the refused ones. */
+/** Refuses an adapter as one, any other field as unknown; `null` counts as absent for fields that are refused by name. */
 function refuseField(name: string, value: unknown): void {
   const refused = REFUSED_FIELDS.get(name);
   if (refused !== undefined && saysNothing(value, refused)) return;
@@ -89,16 +89,16 @@ function refuseField(name: string, value: unknown): void {
   throw unknownField(name);
 }
 
-/** Where the model is at a provider of another shape. */
+/** For a model whose provider speaks another shape. */
 const notOffered = (model: string): Refusal =>
   refuse(
     "unsupported_value",
     null,
     "model",
-    `${echo(model)} is served by a provider without embeddings here.`,
+    `${echo(model)} is served here by a provider without embeddings.`,
   );
 
-/** A vector is asked for each: of a text, of the ids of one, or of each of a list of either. */
+/** A vector is requested for each input: a text, the token ids of one, or each entry of a list of either. */
 function checkInputs(value: unknown): void {
   if (!Array.isArray(value)) {
     readInput(value, null, "input");
@@ -115,7 +115,7 @@ function checkInputs(value: unknown): void {
       "array_above_max_length",
       null,
       "input",
-      `may hold at most ${INPUTS_MAX} inputs. Send several requests.`,
+      `may have at most ${INPUTS_MAX} inputs. Send several requests.`,
     );
   let characters = 0;
   for (const [index, item] of items.entries()) {
@@ -127,7 +127,7 @@ function checkInputs(value: unknown): void {
         "string_above_max_length",
         null,
         "input",
-        `may have at most ${ALL_CHARACTERS_MAX} characters in all. ${SEVERAL}`,
+        `may have at most ${ALL_CHARACTERS_MAX} characters in total. ${SEVERAL}`,
       );
   }
 }
@@ -153,7 +153,7 @@ function readIds(ids: unknown[], at: Place, step: string | number): number {
   if (ids.length === 0) throw invalid(at, step, "must not be empty.");
   const most = INPUT_CHARACTERS_MAX / CHARACTERS_PER_ID;
   if (ids.length > most)
-    throw refuse("array_above_max_length", at, step, `may hold at most ${most} token ids. ${SEVERAL}`);
+    throw refuse("array_above_max_length", at, step, `may have at most ${most} token ids. ${SEVERAL}`);
   for (const [place, id] of ids.entries())
     if (!Number.isInteger(id) || Number(id) < 0 || Number(id) > ID_MAX)
       throw invalid({ parent: at, step }, place, "must be a token id, a whole number of 0 or more.");

@@ -1,5 +1,5 @@
-// Neutral parts as blocks that begin, grow and end one after the other, as clients of this shape read them: they know no two
-// blocks at once. A call that begins before the one in front of it is whole waits for it.
+// Prints neutral parts as blocks that begin, grow and end one after the other, as clients of this shape expect: they cannot handle
+// two open blocks. A call that begins before the previous one is complete waits for it.
 import { wireJson } from "../../../domain/wire-json.ts";
 import { Failure } from "../../../providers/failure.ts";
 import type { ShownPart } from "../format.ts";
@@ -11,16 +11,16 @@ type CallPart = Extract<ShownPart, { type: "tool_call" }>;
 
 type Open = { type: "text" | "thinking" } | { type: "tool_use"; call: number; json: string };
 
-/** Of one message. Every method answers the events to send now, which may be none. */
+/** One message. Every method returns the events to send now, possibly none. */
 export class BlockWriter {
   private index = -1;
   private open: Open | null = null;
   private waiting: { call: CallPart; json: string }[] = [];
-  /** What was said, for citations of it. */
+  /** The text so far, for its citations. */
   private text = "";
   refused = false;
 
-  /** Prints one event under its name; the data begins behind the type. */
+  /** Prints one event under its name; `members` follow the type in its data. */
   constructor(private readonly event: (name: string, members: string) => string) {}
 
   part(part: NeutralPart): string {
@@ -49,7 +49,7 @@ export class BlockWriter {
     }
   }
 
-  /** Ends what is open, and what waits for it. */
+  /** Ends the open block, and those that wait for it. */
   end(): string {
     let text = this.close();
     for (const { call, json } of this.waiting.splice(0))
@@ -105,7 +105,7 @@ export class BlockWriter {
     return this.delta(`"input_json_delta","partial_json":${wireJson(json)}`);
   }
 
-  /** Nothing more of the open block can come. */
+  /** Whether the open block is complete. */
   private whole(): boolean {
     if (this.open?.type !== "tool_use") return true;
     const { json } = this.open;

@@ -1,4 +1,4 @@
-// What a model of another shape wrote as arguments, in a message that is not streamed.
+// Tool arguments as a model of another shape wrote them, in a message that is not streamed.
 import { expect, test } from "bun:test";
 import { printMessage } from "./message-body.ts";
 

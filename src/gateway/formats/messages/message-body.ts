@@ -1,5 +1,5 @@
-// The body of a message that is not streamed: built from what a provider of another shape said, or the vendor's own body with
-// our names and figures in it, every other word of it and their order untouched (surfaces.md §4).
+// The body of a message that is not streamed: built from the answer of a provider of another shape, or the vendor's own body with
+// our names and figures in it, everything else and the order unchanged (surfaces.md §4).
 import { exactObject } from "../../../domain/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
@@ -11,7 +11,7 @@ import { usageOfMessage } from "./message-usage.ts";
 import { NamedCalls } from "./named-calls.ts";
 import { STOP_REASONS } from "./stop-reason.ts";
 
-/** The id of a message: the request's digits under another name (surfaces.md §2). */
+/** The id of a message: the request's digits with another prefix (surfaces.md §2). */
 export const messageId = (requestId: string): string => `msg_${requestId.slice(4)}`;
 
 /** Prints the whole body. */
@@ -29,13 +29,16 @@ export function printMessage(head: AnswerHead, answer: Answer, { usage, gateway 
   return `${wireJson(body).slice(0, -1)},"gateway":${gateway}}`;
 }
 
-/** The vendor's body with these members in it; what it tells of usage beside ours stays, and so does each block but a call without an id. */
+/**
+ * The vendor's body with our members. Usage that only the vendor reports stays, and so does each block, except that calls without
+ * an id get one.
+ */
 function asTold(told: JsonObject, ours: { usage: object }, calls: NamedCalls): object {
   const usage = typeof told.usage === "object" ? { ...told.usage, ...ours.usage } : ours.usage;
   const content = Array.isArray(told.content)
     ? told.content.map((block: unknown) => (isJsonObject(block) ? calls.named(block) : block))
     : told.content;
-  return { ...told, content, ...ours, usage, gateway: undefined }; // ours stands last
+  return { ...told, content, ...ours, usage, gateway: undefined }; // ours comes last
 }
 
 function partsOf({ choices: [choice] }: Answer): object {
@@ -48,7 +51,7 @@ function partsOf({ choices: [choice] }: Answer): object {
   };
 }
 
-/** Thoughts, words, calls: what a neutral answer keeps of their order. */
+/** Reasoning, text, calls: the order that a neutral answer keeps. */
 function contentOf({ reasoning, content, refusal, toolCalls, annotations }: AnswerChoice): object[] {
   const citations = (annotations ?? []).map((annotation) => citationOf(annotation, content ?? ""));
   return [
@@ -62,14 +65,14 @@ function contentOf({ reasoning, content, refusal, toolCalls, annotations }: Answ
   ];
 }
 
-/** Arguments are an object here; what a model wrote that is none is shown as it is. */
+/** Arguments are an object here; if the model wrote something else, it is shown as it is. */
 function inputOf(text: string): unknown {
   if (text.trim() === "") return {};
   try {
     const input: unknown = JSON.parse(text);
     if (isJsonObject(input)) return exactObject(text, input);
   } catch {
-    // the model failed: its words are shown below
+    // the model failed: its text is shown below
   }
   return { arguments: text };
 }

@@ -1,5 +1,5 @@
-// Whatever a provider of another shape says in whichever order, clients read one message: blocks one after the other, indexes
-// without a gap, the same words and calls, and the figures at its end.
+// Whatever a provider of another shape sends, in whatever order, clients read one message: blocks one after the other, indexes
+// without a gap, the same text and calls, and the figures at its end.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Refusal } from "../../../domain/refusals.ts";
@@ -26,7 +26,7 @@ const FIGURES = {
 
 interface Group {
   calls: { name: string; args: string; pieces: string[]; state: Record<string, unknown> | null }[];
-  /** Whose piece comes next; what is left over comes in order. */
+  /** Whose piece comes next; the rest follows in order. */
   order: number[];
 }
 type Episode = { word: "text" | "reasoning" | "refusal"; text: string } | Group;
@@ -54,7 +54,7 @@ const group = fc.record({
 });
 const episodes = fc.array(fc.oneof(words, group), { maxLength: 8 });
 
-/** A group's parts: all calls begin where the order says first, and their pieces mix. */
+/** A group's parts: all calls begin in the given order, and their pieces are mixed. */
 function partsOf(said: readonly Episode[]): ShownPart[] {
   let index = 0;
   return said.flatMap((episode): ShownPart[] => {

@@ -1,5 +1,6 @@
-// The events of a streamed message (surfaces.md §2). Of an upstream that speaks this shape they go on as they come, with our
-// names in the first and our figures in the last ones, which wait for settlement; of any other they are made from its parts.
+// The events of a streamed message (surfaces.md §2). Those of an upstream that speaks this shape are passed on as they arrive, with
+// our names in the first and our figures in the last ones, which wait for settlement; for any other upstream they are made from its
+// parts.
 import type { Refusal } from "../../../domain/refusals.ts";
 import { wireJson, wireLine } from "../../../domain/wire-json.ts";
 import type { FinishReason } from "../../../providers/provider.ts";
@@ -16,10 +17,10 @@ type NativePart = Extract<ShownPart, { type: "native" }>;
 
 export class MessageEvents implements StreamPrinter {
   private events = 0;
-  /** The receipt without cost, until the first event has told it. */
+  /** The receipt without cost, until the first event has sent it. */
   private gateway: string | null = null;
   private readonly blocks: BlockWriter;
-  /** Once the upstream speaks for itself. */
+  /** Set once the upstream sends its own events. */
   private theirs: NativeEvents | null = null;
 
   constructor(
@@ -29,7 +30,7 @@ export class MessageEvents implements StreamPrinter {
     this.blocks = new BlockWriter((name, members) => this.event(name, `{"type":"${name}",${members}}`));
   }
 
-  /** Nothing yet: what begins the message is known with its first part. */
+  /** Nothing yet: the first event needs the first part. */
   begin(gateway: string): string {
     this.gateway = gateway;
     return "";
@@ -40,7 +41,7 @@ export class MessageEvents implements StreamPrinter {
     return this.theirs === null ? this.opened() + this.blocks.part(part) : "";
   }
 
-  /** A message is one choice. */
+  /** A message has one choice. */
   finish(): string {
     return "";
   }
@@ -74,7 +75,7 @@ export class MessageEvents implements StreamPrinter {
     return printNamedEvent("ping", `{"type":"ping"}`, null);
   }
 
-  /** The first event of a message whose upstream does not print it: its usage is told at the end. */
+  /** The first event of a message whose upstream does not print it: its usage is reported at the end. */
   private opened(): string {
     const { gateway } = this;
     if (gateway === null) return "";

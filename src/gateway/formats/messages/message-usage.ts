@@ -1,7 +1,7 @@
-// `usage` in the vendor's words: what was read from caches and written to them stands beside `input_tokens`, not inside.
+// `usage` in the vendor's form: tokens read from caches and written to them are in addition to `input_tokens`, not part of it.
 import type { TokenUsage } from "../../../ledger/records.ts";
 
-/** Tokens as whole numbers; a class that nobody told of is left out, except for the four that clients read. */
+/** Tokens as integers; a class that was not reported is left out, except for the four that clients read. */
 export function usageOfMessage(usage: TokenUsage): Record<string, unknown> {
   const { promptTokens, completionTokens, reasoningTokens } = usage;
   const read = usage.cachedTokens ?? 0;

@@ -1,4 +1,4 @@
-// Ids by which a client answers the calls of one native message: the upstream's own wherever no other call has it, ours elsewhere
+// Ids by which a client answers the calls of one native message: the upstream's own if it is unique, else one of ours
 // (docs/decisions/0076-odd-native-events-are-put-right.md).
 import type { JsonObject } from "../../../domain/read-value.ts";
 
@@ -7,7 +7,7 @@ export class NamedCalls {
 
   constructor(private readonly requestId: string) {}
 
-  /** A block as it goes on: the very same unless it is a call whose id is none. */
+  /** The block to pass on: unchanged unless it is a call with an invalid id. */
   named(block: JsonObject): JsonObject {
     if (block.type !== "tool_use") return block;
     const { id: told } = block;

@@ -1,4 +1,4 @@
-// What an upstream of this very shape has told of its stream: the few events that are read before they go on, or wait.
+// A stream of an upstream of this very shape: the few events that are read before they are passed on, or that wait.
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { NativeEvent } from "../../../providers/provider.ts";
@@ -10,27 +10,27 @@ const NAME = /^[a-z_.]{1,64}$/;
 const MESSAGE = { type: "message", role: "assistant" };
 const BEGUN = { ...MESSAGE, content: [], stop_reason: null, stop_sequence: null };
 
-/** What a block is that grows so, where nobody said that it began. */
+/** The kind of a block that grows without a start event. */
 const BEGUN_BY: Record<string, object> = {
   text_delta: { type: "text", text: "" },
   thinking_delta: { type: "thinking", thinking: "", signature: "" },
 };
 
-/** Of all that is told of its end: as much as one event may say. */
+/** For everything reported of its end: as much as one event may hold. */
 const LAST_CHARACTERS_MAX = 8 * 1024 * 1024;
 
-/** Of one stream; bounded in what it keeps, whatever the upstream tells. */
+/** One stream; bounded in what it keeps, whatever the upstream sends. */
 export class NativeEvents {
-  /** Its last words, which wait for ours. */
+  /** Its last event, which waits for our figures. */
   last: JsonObject | null = null;
-  /** Open blocks: our index by theirs, the same unless they count oddly. */
+  /** Open blocks: our index by the upstream's, the same unless the upstream counts oddly. */
   private readonly open = new Map<number, number>();
   private lastCharacters = 0;
   private blocks = 0;
 
   private readonly calls: NamedCalls;
 
-  /** `requestId`: of it the ids are made that the upstream left out. */
+  /** `requestId`: the source of ids that the upstream left out. */
   constructor(
     requestId: string,
     private readonly print: (event: string, data: string) => string,
@@ -50,7 +50,7 @@ export class NativeEvents {
     return `{"type":"message_start","message":${wireJson(whole).slice(0, -1)},"gateway":${gateway}}}`;
   }
 
-  /** What of an event goes on now, printed; its last ones wait, and what no client could place stays behind. */
+  /** The part of an event to send now, printed; the last events wait, and those that no client could place are dropped. */
   shown(native: NativeEvent): string {
     const { event, data, told } = native;
     switch (event) {
@@ -84,7 +84,7 @@ export class NativeEvents {
     return left.map(stop).join("");
   }
 
-  /** What grows a block of which nobody said that it began. */
+  /** Opens a block that grows without a start event. */
   private begunBy(native: NativeEvent): string {
     const { delta } = native.told;
     const block = BEGUN_BY[String(isJsonObject(delta) ? delta["type"] : "")];
@@ -95,7 +95,7 @@ export class NativeEvents {
     return this.print("content_block_start", start) + this.placed(native);
   }
 
-  /** A block that begins, with an id by which its call is answered. */
+  /** A block that begins, with an id by which its call can be answered. */
   private named(native: NativeEvent): NativeEvent {
     const { content_block: block } = native.told;
     if (!isJsonObject(block)) return native;
@@ -105,13 +105,13 @@ export class NativeEvents {
     return { ...native, told, data: wireJson(told) };
   }
 
-  /** As it came, under our index. */
+  /** The event as it came, under our index. */
   private placed({ event, data, told }: NativeEvent): string {
     const index = this.open.get(placeOf(told));
     return this.print(event, told["index"] === index ? data : wireJson({ ...told, index }));
   }
 
-  /** It may be told in pieces: what comes later stands, what was told before stays. */
+  /** The end may be reported in several events: later members replace earlier ones, others stay. */
   private note({ data, told }: NativeEvent): void {
     this.lastCharacters += data.length;
     if (this.lastCharacters > LAST_CHARACTERS_MAX)
@@ -126,5 +126,5 @@ export class NativeEvents {
 
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-/** As its reader counts it, too. */
+/** The same default index that the reader of the upstream uses. */
 const placeOf = ({ index }: JsonObject): number => (typeof index === "number" ? index : 0);

@@ -1,5 +1,5 @@
-// An upstream of this very shape that counts oddly, grows what never began, or tells a member twice: what goes on of it is one message whose
-// blocks begin, grow and end in their order, and no word of it that is paid for is missing.
+// An upstream of this very shape that counts oddly, extends what never began, or sends a member twice: the result is one message
+// whose blocks begin, grow and end in order, and no text that is paid for is missing.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { JsonObject } from "../../../domain/read-value.ts";
@@ -68,7 +68,7 @@ function heardOf(theirs: readonly string[]): Part[] | null {
   }
 }
 
-/** What a client puts together; fails where a strict one would. */
+/** What a client assembles; fails where a strict one would. */
 function readBlocks(raw: string): void {
   const blocks: { open: boolean }[] = [];
   const told = raw.split("\n\n").slice(0, -1).map(readEvent);

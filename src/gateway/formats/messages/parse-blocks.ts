@@ -1,4 +1,4 @@
-// Blocks of what is read by the model — text, images, documents, search results — as the neutral parts of a message.
+// Blocks that the model reads (text, images, documents, search results) as the neutral parts of a message.
 import type { ContentPart, InlineFile } from "../../../domain/chat-request.ts";
 import { inlinePdf } from "../../../domain/inline-pdf.ts";
 import { placed } from "../../../domain/part-place.ts";
@@ -26,7 +26,7 @@ export type ReadablePart = Extract<ContentPart, { type: "text" | "image_url" | "
 
 const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 const READABLE = ["text", "image", "document", "search_result"] as const;
-/** Where tools answer: a tool that was found may stand by its name. */
+/** In tool results: a tool that was found may be referred to by its name. */
 const OF_RESULTS = [...READABLE, "tool_reference"] as const;
 const NAME_LENGTH_MAX = 256;
 
@@ -40,10 +40,10 @@ export function blocksOf(value: unknown, at: Place, step: string): { block: Json
   });
 }
 
-/** The parts that a block of the user's is. */
+/** The parts of one of the user's blocks. */
 export const readablePart = (block: JsonObject, at: At): ReadablePart[] => partsOf(block, at, READABLE);
 
-/** The parts that `content` of a tool's answer is: a text, blocks, or nothing. */
+/** The parts of a tool result's `content`: a text, blocks, or nothing. */
 export function resultParts(content: unknown, at: Place): ReadablePart[] {
   if (!isPresent(content)) return [];
   if (typeof content === "string") return [{ type: "text", text: content }];
@@ -55,7 +55,12 @@ export function resultParts(content: unknown, at: Place): ReadablePart[] {
 function partsOf(block: JsonObject, at: At, open: readonly string[]): ReadablePart[] {
   const type = readString(block.type, at, "type");
   if (!open.includes(type))
-    throw refuse("unsupported_value", at, "type", `${echo(type)} is not open here; send ${list(open)}.`);
+    throw refuse(
+      "unsupported_value",
+      at,
+      "type",
+      `${echo(type)} is not supported here; send one of ${list(open)}.`,
+    );
   switch (type) {
     case "text":
       return [textPart(block, at)];
@@ -91,7 +96,7 @@ function imageUrl(source: JsonObject, at: At): string {
   if (readChoice(source.type, ["base64", "url"], at, "type") === "url") {
     const url = readString(source["url"], at, "url");
     if (/^data:/i.test(url))
-      throw invalid(at, "url", "must be `https:`; inline bytes are a `base64` source.");
+      throw invalid(at, "url", "must be an `https:` URL. Send inline bytes as a `base64` source.");
     requireImageUrl(url, at);
     return url;
   }
@@ -141,7 +146,7 @@ function searchResult(block: JsonObject, at: At): ReadablePart[] {
   return marked([{ type: "text", text: head }, ...inside], block);
 }
 
-/** The mark of the whole stands behind its last part. */
+/** The mark of the whole block goes on its last part. */
 export function marked(parts: ReadablePart[], block: JsonObject): ReadablePart[] {
   const last = parts.at(-1);
   if (last !== undefined) Object.assign(last, cacheMark(block));

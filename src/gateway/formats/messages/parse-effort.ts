@@ -1,5 +1,5 @@
-// How much a Messages caller wants thought: `thinking` and `output_config.effort` are one statement about one mode, as all
-// spellings are (wire.md §1.4). What disagrees is refused.
+// How much thinking a Messages caller wants: `thinking` and `output_config.effort` are one statement about one mode, as all
+// spellings are (wire.md §1.4). Contradictions are refused.
 import type { ReasoningStatement, ResponseFormat } from "../../../domain/chat-request.ts";
 import {
   isPresent,
@@ -21,8 +21,8 @@ const BUDGET_MIN = 1024;
 export type SaidOfThinking = "enabled" | "adaptive" | "disabled" | null;
 
 /**
- * Reads `thinking`; a budget is the vendor's business where it is known, and elsewhere the release's mode says how much. `dropped`: paths
- * of what only the vendor may know.
+ * Reads `thinking`. A budget is left to the vendor where it is supported; elsewhere the release's mode decides. `dropped`: paths of
+ * members that only the vendor may support.
  */
 export function readThinking(value: unknown): { said: SaidOfThinking; dropped: string[] } {
   const given = readObject(value, null, "thinking");
@@ -58,8 +58,8 @@ function readSchema(value: unknown): ResponseFormat {
 }
 
 /**
- * Both as one statement: an effort says more than a switch, and beside thinking that is off it means the answer alone. Agents
- * send theirs to every model, so that only `enabled` insists.
+ * Both as one statement: an effort says more than a switch, and with thinking switched off it applies only to the answer. Agents
+ * send theirs to every model, so only `enabled` is binding.
  */
 export function thinkingSaid(thinking: SaidOfThinking, effort: string | null): ReasoningStatement | null {
   if (thinking === "disabled") return { kind: "off", param: "thinking", hint: true };
@@ -75,6 +75,6 @@ const HINT = { hint: true } as const;
 const contradictory = (): Refusal =>
   new Refusal(
     "contradictory_thinking",
-    "`output_config.effort` contradicts `thinking`. Say how much to think once.",
+    "`output_config.effort` contradicts `thinking`. Set the amount of thinking once.",
     { param: "output_config.effort" },
   );

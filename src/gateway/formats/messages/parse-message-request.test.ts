@@ -139,7 +139,7 @@ test("a comparison with an answer that the vendor knows by another id changes no
 
 test("a call that only fills the vendor's cache is refused as what it is, and not told to leave out what it must send", () => {
   const { message } = refusalOf(() => parsed({ max_tokens: 0 }));
-  expect(message).toBe("`max_tokens` must be at least 1: a call that only fills a cache is not open.");
+  expect(message).toBe("`max_tokens` must be at least 1: a call that only fills a cache is not supported.");
 });
 
 const tool = (name: string, more: object = {}) => ({ name, input_schema: { type: "object" }, ...more });

@@ -1,5 +1,5 @@
-// From a decoded Messages body to a neutral request and the same body for upstreams of its shape, or to the refusal of its
-// first wrong field (surfaces.md §4). Fields that are not known here go through to such upstreams, and nowhere else.
+// Turns a decoded Messages body into a neutral request and the same body for upstreams of its shape, or refuses its first wrong
+// field (surfaces.md §4). Unknown fields go to such upstreams, and nowhere else.
 import { type ChatRequest, countAttachments, emptyRequest } from "../../../domain/chat-request.ts";
 import {
   clip,
@@ -35,7 +35,7 @@ const STOPS_ELSEWHERE_MAX = 4;
 const STOP_LENGTH_MAX = 1024;
 const USER_LENGTH_MAX = 512;
 
-/** A request under way: fields arrive in the order of the body. */
+/** A request being read: fields arrive in the order of the body. */
 interface Draft {
   request: ChatRequest;
   system: ChatRequest["messages"];
@@ -43,15 +43,15 @@ interface Draft {
   effort: string | null;
   toolset: Toolset | null;
   only: Refusal | null;
-  /** What no other shape is told. */
+  /** Paths that are not sent to upstreams of another shape. */
   dropped: string[];
-  /** What no upstream is told. */
+  /** Fields that are sent to no upstream. */
   unsent: Set<string>;
 }
 
 type FieldReader = (draft: Draft, value: unknown) => void;
 
-/** What only upstreams of this shape have a word for. */
+/** Fields that only upstreams of this shape support. */
 const theirs =
   (name: string): FieldReader =>
   ({ dropped }) => {
@@ -164,10 +164,10 @@ function readStops(draft: Draft, value: unknown): void {
     return stop;
   });
   if (items.length > STOPS_ELSEWHERE_MAX)
-    draft.only ??= tooManyStops(STOPS_ELSEWHERE_MAX, " where this model is served");
+    draft.only ??= tooManyStops(STOPS_ELSEWHERE_MAX, " with this model");
 }
 
-/** The vendor may clear what it is shown; to summarize it, it runs rounds of its own, which no usage tells. */
+/** The vendor may clear parts of the context. To summarize it, the vendor runs rounds of its own, which no usage reports. */
 function readContextManagement(draft: Draft, value: unknown): void {
   const { edits } = readObject(value, null, "context_management");
   const at: Place = { parent: { parent: null, step: "context_management" }, step: "edits" };
@@ -190,17 +190,20 @@ function readDiagnostics({ request, unsent }: Draft, value: unknown): void {
   request.ignored.push("diagnostics");
 }
 
-/** The vendor fills its cache with such a call; the field is no optional one here, as the words for a range say. */
+/**
+ * The vendor fills its cache with such a call. The field is required here, so the usual range message, which suggests leaving it
+ * out, does not apply.
+ */
 const nothingPutOut = (): Refusal =>
   refuse(
     "integer_below_min_value",
     null,
     "max_tokens",
-    "must be at least 1: a call that only fills a cache is not open.",
+    "must be at least 1: a call that only fills a cache is not supported.",
   );
 
 const tooManyStops = (most: number, where: string): Refusal =>
-  refuse("array_above_max_length", null, "stop_sequences", `may hold at most ${most} strings${where}.`);
+  refuse("array_above_max_length", null, "stop_sequences", `may have at most ${most} strings${where}.`);
 
 function readMetadata({ request, dropped }: Draft, value: unknown): void {
   const metadata = readObject(value, null, "metadata");
@@ -212,7 +215,7 @@ function readMetadata({ request, dropped }: Draft, value: unknown): void {
 
 const REQUIRED = ["model", "max_tokens", "messages"] as const;
 
-/** Throws a `Refusal` with `param` for the first field, in body order, that does not pass. */
+/** Throws a `Refusal` with `param` for the first invalid field, in body order. */
 export function parseMessageRequest(decoded: unknown, header: HeaderOf): ChatRequest {
   const body = objectBody(decoded);
   requireVersionDate(header);
@@ -267,7 +270,9 @@ function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
   return request;
 }
 
-/** The body without what no upstream is told, and without tools that are left out; a choice among none is none. */
+/**
+ * The body without fields that are sent to no upstream, and without tools that are left out; a choice among no tools is left out.
+ */
 function sentBody(body: JsonObject, toolset: Toolset | null, unsent: ReadonlySet<string>): JsonObject {
   const names = Object.keys(body);
   const sent = names.some((name) => unsent.has(name))

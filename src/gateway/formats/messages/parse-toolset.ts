@@ -1,5 +1,5 @@
-// `tools` and `tool_choice` of a Messages body. A tool that the vendor runs has a price of its own: the search that agents
-// always send is left out and named, every other one is refused by name (surfaces.md §4).
+// `tools` and `tool_choice` of a Messages body. A tool that the vendor runs has a price of its own: the search that agents always
+// send is left out and reported as ignored, every other one is refused by name (surfaces.md §4).
 import type { ToolChoice, ToolDefinition } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -20,21 +20,21 @@ import { cacheMark } from "../chat-completions/parse-cache-mark.ts";
 
 const TOOLS: Place = { parent: null, step: "tools" };
 const TOOL_CHOICE: Place = { parent: null, step: "tool_choice" };
-/** Of the vendor; other shapes take less. */
+/** The vendor's limit; other shapes accept less. */
 const NAME_LENGTH_MAX = 128;
 const TOOLS_MAX = 1024;
 const NAME = /^[A-Za-z0-9_-]+$/;
 const ELSEWHERE = { tools: 128, nameLength: 64 };
-/** Answers get worse without it, and not wrong. */
+/** Without it answers get worse, but not wrong. */
 const DROPPABLE = /^web_search_\d{8}$/;
 
 export interface Toolset {
   tools: ToolDefinition[];
   /** As written, without those that are left out. */
   written: unknown[];
-  /** Names of those. */
+  /** Names of the tools that are left out. */
   dropped: string[];
-  /** Why no other shape could be told. */
+  /** Why no other shape can express the tools. */
   only: Refusal | null;
 }
 
@@ -42,7 +42,7 @@ export interface Toolset {
 export function readToolset(value: unknown): Toolset {
   const items = readArray(value, null, "tools");
   if (items.length > TOOLS_MAX)
-    throw refuse("array_above_max_length", null, "tools", `may hold at most ${TOOLS_MAX} tools. Send fewer.`);
+    throw refuse("array_above_max_length", null, "tools", `may have at most ${TOOLS_MAX} tools. Send fewer.`);
   const set: Toolset = { tools: [], written: [], dropped: [], only: null };
   const names = new Set<string>();
   for (const [index, item] of items.entries()) {
@@ -58,7 +58,7 @@ export function readToolset(value: unknown): Toolset {
         "unsupported_value",
         at,
         "type",
-        `${echo(type)} is a tool of the vendor's, which no published rate covers. Remove it, or send a tool with an \`input_schema\`.`,
+        `${echo(type)} is one of the vendor's own tools, which no published rate covers. Remove it, or send a tool with an \`input_schema\`.`,
       );
     const definition = customTool(tool, at);
     if (names.has(definition.function.name))
@@ -69,7 +69,7 @@ export function readToolset(value: unknown): Toolset {
         "string_above_max_length",
         at,
         "name",
-        `may have at most ${ELSEWHERE.nameLength} characters where this model is served.`,
+        `may have at most ${ELSEWHERE.nameLength} characters with this model.`,
       );
     set.tools.push(definition);
     set.written.push(item);
@@ -79,7 +79,7 @@ export function readToolset(value: unknown): Toolset {
       "array_above_max_length",
       null,
       "tools",
-      `may hold at most ${ELSEWHERE.tools} tools where this model is served. Send fewer.`,
+      `may have at most ${ELSEWHERE.tools} tools with this model. Send fewer.`,
     );
   return set;
 }
@@ -109,7 +109,7 @@ export interface ReadChoice {
 
 const WORDS = { auto: "auto", any: "required", none: "none" } as const;
 
-/** Reads `tool_choice` against the tools that are left. */
+/** Reads `tool_choice` against the remaining tools. */
 export function readToolChoice(value: unknown, tools: readonly ToolDefinition[]): ReadChoice {
   const given = readObject(value, null, "tool_choice");
   const type = readChoice(given.type, ["auto", "any", "tool", "none"], TOOL_CHOICE, "type");
@@ -118,7 +118,7 @@ export function readToolChoice(value: unknown, tools: readonly ToolDefinition[])
   if (type === "tool") {
     const name = readString(given["name"], TOOL_CHOICE, "name");
     if (!tools.some((tool) => tool.function.name === name))
-      throw invalid(TOOL_CHOICE, "name", `${echo(name)} is none of the request's \`tools\`.`);
+      throw invalid(TOOL_CHOICE, "name", `${echo(name)} is not one of the request's \`tools\`.`);
     return { choice: { type: "function", function: { name } }, single };
   }
   if (tools.length > 0) return { choice: WORDS[type], single };
@@ -126,7 +126,7 @@ export function readToolChoice(value: unknown, tools: readonly ToolDefinition[])
     throw invalid(
       null,
       "tool_choice",
-      "asks for a tool, but `tools` holds none that is open. Send one, or leave this field out.",
+      "asks for a tool, but `tools` has none that is supported. Send one, or leave this field out.",
     );
   return { choice: null, single: false };
 }

@@ -1,5 +1,5 @@
-// The conversation of a Messages body as neutral messages: what tools said stands apart from what the user said, calls beside
-// what the model said, and thoughts of others stay behind (surfaces.md §4).
+// The conversation of a Messages body as neutral messages: tool results are separate from what the user said, calls are attached to
+// what the model said, and other vendors' thoughts are dropped (surfaces.md §4).
 import type { ContentPart, Message, ToolCall } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -22,10 +22,10 @@ import { stateIn, UNSIGNED } from "../../../domain/carried-state.ts";
 type At = NonNullable<Place>;
 const MESSAGES: Place = { parent: null, step: "messages" };
 const MAX_LENGTH = { id: 512, name: 256 };
-/** What a client of the vendor tells the vendor about itself, in front of the prompt; no other model is asked by it. */
+/** Text by which the vendor's client reports about itself to the vendor, in front of the prompt; not sent to other models. */
 const BILLING_HEADER = /^x-anthropic-billing-header:/;
 
-/** `system`: a text or blocks of text, as messages in front. */
+/** `system`: a text or text blocks, as leading messages. */
 export function readSystem(value: unknown): Message[] {
   if (typeof value === "string") return value === "" ? [] : [{ role: "system", content: value }];
   const parts = blocksOf(value, null, "system").map(({ block, at }) => onlyText(block, at));
@@ -33,10 +33,10 @@ export function readSystem(value: unknown): Message[] {
   return said.length === 0 ? [] : [{ role: "system", content: plainest(said) }];
 }
 
-/** `messages`: at least one; each call is answered, and each answer was called for. */
+/** `messages`: at least one; each call is answered, and each answer belongs to a call. */
 export function readTurns(value: unknown): Message[] {
   const items = readArray(value, null, "messages");
-  if (items.length === 0) throw invalid(null, "messages", "must hold at least one message.");
+  if (items.length === 0) throw invalid(null, "messages", "must contain at least one message.");
   const calls = new Calls();
   const messages = items.flatMap((item, index) => turnOf(item, { parent: MESSAGES, step: index }, calls));
   calls.requireAnswers();
@@ -59,7 +59,7 @@ function turnOf(value: unknown, at: At, calls: Calls): Message[] {
 
 type Placed = ReturnType<typeof blocksOf>;
 
-/** What tools said, each by itself, then what the user said; what a tool showed, the user shows. */
+/** Tool results, one message each, then what the user said; images and files from tools become the user's. */
 function heard(blocks: Placed, calls: Calls): Message[] {
   const results: Message[] = [];
   const rest: ReadablePart[] = [];
@@ -79,7 +79,7 @@ function heard(blocks: Placed, calls: Calls): Message[] {
   return rest.length === 0 ? results : [...results, { role: "user", content: plainest(rest) }];
 }
 
-/** One message of the model: its words, its calls, and the thoughts that it may be shown again. */
+/** One message of the model: its text, its calls, and the thoughts that may be shown to it again. */
 function said(blocks: Placed, calls: Calls): Message[] {
   const texts: ContentPart[] = [];
   const called: ToolCall[] = [];
@@ -100,7 +100,7 @@ function said(blocks: Placed, calls: Calls): Message[] {
         called.push({ ...callOf(block, at, calls), ...(state !== null && { extra_content: state }) });
         state = null;
         break;
-      default: // of the vendor's own tools: other models are not shown it
+      default: // results of the vendor's own tools: not shown to other models
     }
   if (texts.length === 0 && called.length === 0) return [];
   return [
@@ -135,13 +135,13 @@ function onlyText(block: JsonObject, at: At): ContentPart {
 
 const isText = ({ type }: ContentPart): boolean => type === "text";
 
-/** A text where nothing else has to be said: some upstreams know no parts. */
+/** A plain string if possible: some upstreams do not support parts. */
 function plainest(parts: readonly ContentPart[], between = "\n\n"): string | ContentPart[] {
   const plain = parts.every((part) => part.type === "text" && part.cache_control === undefined);
   return plain ? parts.map((part) => (part.type === "text" ? part.text : "")).join(between) : [...parts];
 }
 
-/** The calls of a conversation: open with the model's block, closed by the answer that names them. */
+/** The calls of a conversation: opened by the model's block, closed by the answer that names them. */
 class Calls {
   private readonly waiting = new Map<string, At>();
   private readonly made = new Set<string>();
@@ -153,11 +153,7 @@ class Calls {
 
   answer(id: string, at: At): void {
     if (!this.made.has(id))
-      throw invalid(
-        at,
-        "tool_use_id",
-        `names ${echo(id)}, which no \`tool_use\` before it has as its \`id\`.`,
-      );
+      throw invalid(at, "tool_use_id", `names ${echo(id)}, but no \`tool_use\` before it has that \`id\`.`);
     this.waiting.delete(id);
   }
 

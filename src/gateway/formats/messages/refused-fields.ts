@@ -1,11 +1,11 @@
-// Top-level fields that the Messages surface refuses by name: they cost, route, or say in the words of chat completions what this
-// shape has its own for. Every other field that is not known here goes through to upstreams of the same shape.
+// Top-level fields that the Messages surface refuses by name: they cost, route, or are chat completions' names for what this shape
+// has its own for. Every other unknown field goes through to upstreams of the same shape.
 import type { RefusedField } from "../chat-completions/refused-fields.ts";
 import { refusedOfChat } from "../refused-of-chat.ts";
 
 interface Family extends RefusedField {
   names: string;
-  /** What a client of the vendor reads to go on by itself. */
+  /** Read by the vendor's client to continue by itself. */
   details?: { error_code: string };
 }
 
@@ -31,13 +31,13 @@ const FAMILIES: readonly Family[] = [
   },
   {
     code: "unsupported_parameter",
-    text: "says who pays the provider. Remove it: your organization's credits pay here.",
+    text: "would choose who pays the provider. Remove it: your organization's credits pay here.",
     names: "billing_policy",
     defaults: [{ type: "billing_policy" }, { type: "billing_policy", bill_to: "self" }],
   },
   {
     code: "unsupported_parameter",
-    text: "asks for a summary in place of an answer, and has costs of its own. Ask for the summary in `messages`.",
+    text: "asks for a summary instead of an answer, and has costs of its own. Ask for the summary in `messages`.",
     names: "compaction",
   },
   {
@@ -53,7 +53,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     code: "unsupported_parameter",
-    text: "is not open: the gateway says it itself. Remove it.",
+    text: "is not supported: the gateway sets it itself. Remove it.",
     names: "anthropic_version",
   },
   {
@@ -63,14 +63,14 @@ const FAMILIES: readonly Family[] = [
   },
   {
     code: "unsupported_parameter",
-    text: "asks for a conversation that is kept here, and none is. Send all of its messages, without it.",
+    text: "asks for a stored conversation, but none is stored here. Remove it, and send all messages of the conversation.",
     names: "thread",
     details: { error_code: "thread_unsupported_request" },
   },
   { code: "unknown_parameter", text: "is not a parameter here. Remove it.", names: "__proto__" },
 ];
 
-/** Chat completions refuse it, and this shape has it. */
+/** Refused by chat completions, but part of this shape. */
 const READ_HERE = new Set(["top_k"]);
 
 /** By name. */
@@ -84,7 +84,7 @@ export const REFUSED_OF_MESSAGES: ReadonlyMap<string, Omit<Family, "names">> = n
     response_format: "Use `output_config.format`.",
     "reasoning_effort reasoning enable_thinking thinking_budget thinking_token_budget include_reasoning":
       "Use `thinking` and `output_config.effort`.",
-    n: "This surface has no word for it: remove it.",
+    n: "This surface has no equivalent: remove it.",
   }).filter(([name]) => !READ_HERE.has(name)),
   ...FAMILIES.flatMap(({ names, ...refused }) =>
     names.split(/\s+/).map((name): [string, Omit<Family, "names">] => [name, refused]),

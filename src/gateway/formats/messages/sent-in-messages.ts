@@ -1,8 +1,8 @@
-// What a Messages caller calls the fields that go upstream as they were written (wire.md §8.3).
+// A Messages caller's names for the fields that go upstream as written (wire.md §8.3).
 import type { ChatRequest } from "../../../domain/chat-request.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 
-/** Providers' names for what this surface calls otherwise. */
+/** Providers' names for fields that have another name on this surface. */
 const RENAMED: readonly [theirs: string, ours: string][] = [
   ["stop", "stop_sequences"],
   ["reasoning_effort", "output_config.effort"],
@@ -11,10 +11,10 @@ const RENAMED: readonly [theirs: string, ours: string][] = [
   ["parallel_tool_calls", "tool_choice.disable_parallel_tool_use"],
 ];
 
-/** Chosen here, or sent as a hash. */
+/** Fields set here, or sent as a hash. */
 const CHANGED: ReadonlySet<string> = new Set(["model", "stream", "metadata"]);
 
-/** By the provider's name for it, the caller's. */
+/** The caller's name for a field by the provider's name for it. */
 export function sentInMessages({ native }: ChatRequest): ReadonlyMap<string, string> {
   const body = native?.body ?? {};
   return new Map([

@@ -1,4 +1,4 @@
-// Why an answer ended, in the vendor's words.
+// Why an answer ended, in the vendor's terms.
 import type { FinishReason } from "../../../providers/provider.ts";
 
 export const STOP_REASONS: Record<FinishReason, string> = {

@@ -1,25 +1,25 @@
-// The events of one Responses stream (surfaces.md §2): each has its name, its place in the stream, counted from 0 without a gap, and in a
-// keyed stream the number by which a reader goes on after it.
+// The events of one Responses stream (surfaces.md §2): each has its name, its place in the stream, counted from 0 without a gap,
+// and in a keyed stream the number from which a reader resumes.
 import { exactObject } from "../../../domain/exact-json.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
 import { wireJson, wireLine } from "../../../domain/wire-json.ts";
 import type { NativeEvent } from "../../../providers/provider.ts";
 import { printNamedEvent } from "../../event-stream.ts";
 
-/** Prints the events of one stream in their order. */
+/** Prints the events of one stream in order. */
 export class EventLine {
-  /** `numbered`: each with the number that a reader goes on after. `place`: of the next one. */
+  /** `numbered`: each event has the number from which a reader resumes. `place`: of the next event. */
   constructor(
     private readonly numbered: boolean,
     private place = 0,
   ) {}
 
-  /** Of a keyed stream that others began: goes on at this place. */
+  /** For a keyed stream that another printer began: continues at this place. */
   static resumedAt(place: number): EventLine {
     return new EventLine(true, place);
   }
 
-  /** For events that nobody is sent. */
+  /** For events that are not sent. */
   static unsent(): EventLine {
     return new EventLine(false);
   }
@@ -29,7 +29,7 @@ export class EventLine {
     return this.send(name, `{"type":"${name}","sequence_number":${this.place},${members}}`);
   }
 
-  /** An upstream's own event, with its place here in the place of its own, and with these members where it says otherwise. */
+  /** An upstream's own event, with our place in place of its own, and with these members where they differ. */
   pass({ event, data, told }: NativeEvent, members: JsonObject): string {
     const place = { sequence_number: this.place };
     for (const name in members)
@@ -55,6 +55,6 @@ export class EventLine {
 }
 
 const MEMBER = '"sequence_number":';
-/** In a JSON text no such word stands inside a string: the quotes of those are escaped. */
+/** In JSON text this cannot occur inside a string, where quotes are escaped. */
 const MEMBERS = /"sequence_number"\s*:/;
 const PLACE = /"sequence_number"\s*:\s*-?[\d.]+(?=\s*[,}])/;

@@ -1,4 +1,5 @@
-// The end of a stream that nobody prints any more (money.md §3): what was sent of it says what is open, and all that its response says.
+// The end of a stream whose printer is gone (money.md §3): what was sent of it shows what is open, and everything about its
+// response.
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
 import type { InterruptedAt } from "../format.ts";
@@ -10,7 +11,7 @@ import { ResponseHead } from "./response-object.ts";
 
 const EVENT = /^event: (.*)\ndata: (.*)$/gm;
 
-/** Closes what is open, as far as what was sent is still there, and ends the response as one that failed. */
+/** Closes what is open, as far as what was sent is still there, and ends the response as failed. */
 export function printResponseInterrupted(
   refusal: Refusal,
   requestId: string,
@@ -37,7 +38,7 @@ export function printResponseInterrupted(
   return events + line.print("response.failed", `"response":${response}`);
 }
 
-/** What was kept is ours, and still no rotten word of it may keep a request from its end. */
+/** The stored text is ours, but a damaged event must not keep a request from its end. */
 function wholeEvent(data: string): JsonObject | null {
   try {
     const event: unknown = JSON.parse(data);

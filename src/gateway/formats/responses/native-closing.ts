@@ -1,4 +1,4 @@
-// What ends an item, or a part of one, whose upstream did not: the same events as its own would be.
+// Ends an item, or a part of one, that its upstream did not end: with the same events as the upstream's own.
 import type { JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { EventLine } from "./event-line.ts";
@@ -6,10 +6,10 @@ import type { ItemStatus } from "./output-items.ts";
 import { endedItem, type NativeItem, type NativePiece, type NativePieces } from "./native-items.ts";
 import { wordMember, partDone, printItem, printPlace, TEXT, wordsOf } from "./native-words.ts";
 
-/** The event that says the arguments of a call as a whole. */
+/** The event with the complete arguments of a call. */
 export const ARGUMENTS_DONE = "response.function_call_arguments.done";
 
-/** Ends its parts, and then the item itself, with what was said of it. */
+/** Ends the item's parts, and then the item itself, with what was said of it. */
 export function closeItem(one: NativeItem, line: EventLine, status: ItemStatus): string {
   let events = closePieces(one, line);
   const told = { ...one.item, ...("status" in one.item && { status }) };
@@ -28,7 +28,7 @@ export function closeItem(one: NativeItem, line: EventLine, status: ItemStatus):
   return events + line.print("response.output_item.done", item);
 }
 
-/** The events that were not sent of a call's arguments, all of which are known now. */
+/** The events of a call's arguments that were not sent yet, now that all of them are known. */
 export function closeArguments(one: NativeItem, whole: unknown, line: EventLine): string {
   if (one.argued) return "";
   let events = "";
@@ -40,7 +40,7 @@ export function closeArguments(one: NativeItem, whole: unknown, line: EventLine)
   return events + closeText(one, line, ARGUMENTS_DONE, "arguments");
 }
 
-/** Ends its parts alone. */
+/** Ends only its parts. */
 export function closePieces(one: NativeItem, line: EventLine): string {
   let events = "";
   for (const { all } of [one.content, one.summary])

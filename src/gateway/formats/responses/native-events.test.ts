@@ -1,4 +1,4 @@
-// The events of an upstream of this very shape go on as they come; where it is cut, what it opened is closed in its place.
+// The events of an upstream of this very shape are passed on as they come; if it is cut, what it opened is closed on its behalf.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { readResponseStream, responseSchema } from "../../../../test/support/response-schema.ts";
@@ -108,7 +108,7 @@ test("an answer whose end was told, but not settled, has failed", () => {
   expect([final.status, final.error?.code as string]).toEqual(["failed", "provider_error"]);
 });
 
-/** Data of the events of a stream that is cut; what no schema of ours has is in it. */
+/** Data of the events of a stream that is cut, including members that no schema of ours has. */
 const cutJson = (theirs: readonly object[]): Event[] =>
   dataIn(
     relayed(

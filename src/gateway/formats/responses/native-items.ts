@@ -1,12 +1,12 @@
-// The items of an answer whose upstream tells them by itself (surfaces.md §4), and their parts: found by what its events name, under numbers
-// and ids with which every client can place them.
+// The items of an answer whose upstream sends them itself (surfaces.md §4), and their parts: looked up by what its events name,
+// under numbers and ids with which every client can place them.
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { NO_ARGUMENTS } from "../../../domain/tool-arguments.ts";
 import { itemId } from "./response-object.ts";
 
-/** A part of a message or of a thought. */
+/** A part of a message or of a reasoning item. */
 export interface NativePiece {
-  /** Ours: parts stand in the order in which they began. */
+  /** Our index: parts are in the order in which they began. */
   readonly place: number;
   part: JsonObject;
   text: string;
@@ -14,7 +14,7 @@ export interface NativePiece {
   open: boolean;
 }
 
-/** Parts by how the upstream counts them. */
+/** Parts by the upstream's index. */
 export class NativePieces {
   private readonly byTheirs = new Map<unknown, NativePiece>();
   readonly all: NativePiece[] = [];
@@ -23,7 +23,7 @@ export class NativePieces {
     return this.byTheirs.get(theirs);
   }
 
-  /** Of a place that is taken nothing but the words behind it is found again. */
+  /** If the upstream's index is taken, it keeps finding the earlier part; the new one is found only as the one that began last. */
   begin(theirs: unknown, part: JsonObject): NativePiece {
     const piece: NativePiece = {
       place: this.all.length,
@@ -37,7 +37,7 @@ export class NativePieces {
     return piece;
   }
 
-  /** Of an item that has ended. */
+  /** Called when the item has ended. */
   forget(): void {
     this.byTheirs.clear();
     this.all.length = 0;
@@ -45,18 +45,18 @@ export class NativePieces {
 }
 
 export interface NativeItem {
-  /** Ours, which are the upstream's own wherever those are good. */
+  /** Our index and id, equal to the upstream's wherever those are valid. */
   readonly index: number;
   readonly id: string;
-  /** The upstream's. */
+  /** The upstream's id. */
   readonly toldId: unknown;
   item: JsonObject;
-  /** A thought has its words and its summary, each counted by itself. */
+  /** A reasoning item has content and a summary, each counted separately. */
   readonly content: NativePieces;
   readonly summary: NativePieces;
-  /** Of a call. */
+  /** Arguments of a call. */
   text: string;
-  /** The event that says its arguments as a whole has gone out. */
+  /** The event with its complete arguments has been sent. */
   argued: boolean;
   open: boolean;
 }
@@ -64,9 +64,9 @@ export interface NativeItem {
 /** A tool call that its client runs. */
 export const CALLS: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call"]);
 
-/** Of one answer. */
+/** Items of one answer. */
 export const ITEMS_MAX = 2_000;
-/** What the vendor's own ids begin with. */
+/** The prefixes of the vendor's own ids. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: "msg",
   reasoning: "rs",
@@ -94,7 +94,7 @@ export class NativeItems {
     return [...this.byIndex.values()].toSorted((a, b) => a.index - b.index);
   }
 
-  /** The open item that an event means: its place and its id where both fit, else either. */
+  /** The open item that an event refers to: by its place and its id if both match, else by either. */
   find({ output_index: place, item_id: id }: JsonObject, type: string | null = null): NativeItem | null {
     const placed = this.byPlace.get(place);
     if (placed?.toldId === id && isOpen(placed, type)) return placed;
@@ -109,13 +109,13 @@ export class NativeItems {
     return isOpen(last, type) ? last : null;
   }
 
-  /** Whether it began before, be it closed by now. */
+  /** Whether it began earlier, even if it is closed by now. */
   has(place: unknown, { id, type }: JsonObject): boolean {
     const known = this.byPlace.get(place);
     return known !== undefined && known.toldId === id && known.item.type === type;
   }
 
-  /** Throws for more items than an answer has. */
+  /** Throws for more items than an answer may have. */
   begin(place: unknown, told: JsonObject): NativeItem {
     if (this.size >= ITEMS_MAX) throw new Error("the output has more and more items");
     const index = this.indexFor(place);
@@ -154,7 +154,7 @@ export class NativeItems {
     return itemId(this.requestId, PREFIXES[String(type)] ?? "item", index);
   }
 
-  /** Clients answer a call by it. */
+  /** Clients answer a call by this id. */
   private callIdFor({ call_id: told }: JsonObject, id: string): string {
     const callId = typeof told === "string" && told !== "" && !this.callIds.has(told) ? told : `call_${id}`;
     this.callIds.add(callId);
@@ -162,7 +162,7 @@ export class NativeItems {
   }
 }
 
-/** The output of a body that comes whole, with the ids that its stream would tell; what is good stays as it came. */
+/** The output of a body that is not streamed, with the ids that its stream would have; valid ones are unchanged. */
 export function wholeOutput(output: unknown, requestId: string): JsonObject[] {
   const items = new NativeItems(requestId);
   return objectsIn(output).flatMap((item, place) => {
@@ -171,22 +171,22 @@ export function wholeOutput(output: unknown, requestId: string): JsonObject[] {
   });
 }
 
-/** An item without a type is none. */
+/** An item without a type is not an item. */
 export const isItem = (item: unknown): item is JsonObject & { type: string } =>
   isJsonObject(item) && typeof item.type === "string" && item.type !== "";
 
 const isOpen = (one: NativeItem | undefined, type: string | null): one is NativeItem =>
   one?.open === true && (type === null || one.item.type === type);
 
-/** Whether it goes by the same names. */
+/** Whether both go by the same names. */
 export const isSameItem = (one: JsonObject, other: JsonObject): boolean =>
   one.id === other.id && one.type === other.type && one.call_id === other.call_id;
 
-/** The same object where it says all of this already. */
+/** Returns the same object if it already has all of these members. */
 export const sameMembers = (told: JsonObject, members: JsonObject): JsonObject =>
   Object.entries(members).every(([name, value]) => told[name] === value) ? told : { ...told, ...members };
 
-/** A part as clients read it: with text, and with a list for what is cited. */
+/** A part as clients expect it: with text, and with a list of citations. */
 export function completePart(part: JsonObject): JsonObject {
   const words = part.type === "refusal" ? "refusal" : "text";
   const known = ["output_text", "refusal", "summary_text", "reasoning_text"].includes(String(part.type));
@@ -196,7 +196,7 @@ export function completePart(part: JsonObject): JsonObject {
   });
 }
 
-/** An item as clients read it: with lists where its kind has lists, and text where it has text. */
+/** An item as clients expect it: with the lists and texts of its kind. */
 export function completeItem(item: JsonObject): JsonObject {
   switch (item.type) {
     case "message":
@@ -216,8 +216,8 @@ export function completeItem(item: JsonObject): JsonObject {
 }
 
 /**
- * One that has ended. Clients parse the arguments of a call: of one that was not cut none are `{}`.
- * `said`: those that came before its end.
+ * An item that has ended. Clients parse the arguments of a call: without any, they are `{}` unless the call was cut. `said`:
+ * arguments that came before the end.
  */
 export function endedItem(told: JsonObject, said: unknown = "", cut = isCut(told)): JsonObject {
   const item = completeItem(told);
@@ -227,7 +227,7 @@ export function endedItem(told: JsonObject, said: unknown = "", cut = isCut(told
 
 const isCut = ({ status }: JsonObject): boolean => status === "incomplete" || status === "in_progress";
 
-/** One that begins: what is in it is told by events. */
+/** An item that begins: its contents are sent as events. */
 export const emptyItem = (item: JsonObject): JsonObject =>
   sameMembers(item, {
     ...(item.type === "message" && { content: emptied(item.content) }),
@@ -244,7 +244,7 @@ function completeParts(told: unknown): unknown {
     : parts;
 }
 
-/** Objects of a list; none of anything else. */
+/** The objects in a list; none for any other value. */
 export const objectsIn = (list: unknown): JsonObject[] =>
   Array.isArray(list) ? list.filter(isJsonObject) : [];
 

@@ -1,5 +1,5 @@
-// An upstream of this very shape that counts oddly, names what it never opened, or leaves out what others tell: what goes on of it is a
-// stream that the vendor's own client reads to its end, and no word of it that is paid for is missing.
+// An upstream of this very shape that counts oddly, names what it never opened, or leaves out what others send: the result is a
+// stream that the vendor's own client reads to its end, and no text that is paid for is missing.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import OpenAI from "openai";
@@ -25,7 +25,7 @@ const PATHS = [
   ...["status", "output", "id"].map((name) => ["response", name]),
 ];
 
-/** As the vendor's client puts it together; throws where it does. */
+/** As the vendor's client assembles it; throws where that does. */
 async function readByVendor(raw: string): Promise<OpenAI.Responses.Response> {
   const answer = () =>
     Promise.resolve(new Response(raw, { headers: { "content-type": "text/event-stream" } }));
@@ -58,7 +58,7 @@ test("whatever its events count, name or leave out, the vendor's client reads th
   );
 });
 
-/** The output of an upstream's whole body as it is handed over: as one, and as the end of a stream that told nothing before. */
+/** The output of an upstream's whole body as it is passed on: in one piece, and as the end of a stream that sent nothing before. */
 async function outputOf(output: unknown): Promise<{ whole: Item[]; streamed: Item[] }> {
   const native = { id: "resp_theirs", object: "response", status: "completed", output } as JsonObject;
   const body = printerOf().answer(HEAD, { choices: [], usage: null, upstreamId: null, native }, figures);

@@ -1,5 +1,6 @@
-// What an upstream of this very shape tells of its output (surfaces.md §4). Its events go on as they come, as far as a client can place them:
-// where they count oddly their numbers are put right, what they never opened is opened, and what it opened can be closed where it is cut.
+// What an upstream of this very shape sends as its output (surfaces.md §4). Its events are passed on as they come, as far as a
+// client can place them: odd numbers are corrected, what was never opened is opened, and what is open can be closed when the stream
+// is cut.
 import { ANSWER_BYTES_MAX } from "../../../domain/answer-size.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
@@ -43,12 +44,12 @@ import {
 /** A name that cannot end its line. */
 const NAME = /^[a-z_.]{1,64}$/;
 
-/** What grows a call that its client runs. */
+/** Events that extend a call that its client runs. */
 const ARGUMENTS = new Map([
   ["response.function_call_arguments.delta", "function_call"],
   ["response.custom_tool_call_input.delta", "custom_tool_call"],
 ]);
-/** The kind of item that an event of a tool speaks of. */
+/** The kind of item that a tool's event is about. */
 const OF_TOOL = /^response\.([a-z_]+_call)(?:[._]|$)/;
 
 export class NativeOutput {
@@ -56,12 +57,12 @@ export class NativeOutput {
   private keptCharacters = 0;
   private readonly items: NativeItems;
 
-  /** `requestId`: of it the ids are made that the upstream left out. */
+  /** `requestId`: the source of ids that the upstream left out. */
   constructor(requestId: string) {
     this.items = new NativeItems(requestId);
   }
 
-  /** An event as it goes on, printed, with what must stand before it; "" where no client could place it. */
+  /** An event as it is passed on, printed, with what must precede it; "" if no client could place it. */
   pass(native: NativeEvent, line: EventLine): string {
     const { event } = native;
     switch (event) {
@@ -90,7 +91,7 @@ export class NativeOutput {
     }
   }
 
-  /** Notes an event that went on before. Of what its beginning is not there any more nothing is noted. */
+  /** Records an event that was sent before, unless the beginning of its item is missing. */
   again(native: NativeEvent): void {
     const { event, told } = native;
     const known = event === "response.output_item.added" || this.items.find(told) !== null;
@@ -104,7 +105,7 @@ export class NativeOutput {
     return events;
   }
 
-  /** The items of a response that told none of them before its end, as events. */
+  /** The items of a response that sent none of them before its end, as events. */
   tell(output: unknown, line: EventLine): string {
     if (this.items.size > 0) return "";
     return objectsIn(output)
@@ -113,7 +114,7 @@ export class NativeOutput {
       .join("");
   }
 
-  /** All items, in the order of the output: the upstream's own list where it names the same ones. */
+  /** All items, in the order of the output: the upstream's own list if it names the same ones. */
   whole(output?: unknown): JsonObject[] {
     const items = this.items.all();
     const list = objectsIn(output).map((item, at) => endedItem(item, items[at]?.item.arguments));
@@ -124,7 +125,7 @@ export class NativeOutput {
     return same ? list : items.map(({ item }) => item);
   }
 
-  /** Kept within what a whole answer may be. Throws beyond it: the stream ends there. */
+  /** Bounds what is kept by the size of a whole answer. Throws beyond it: the stream ends there. */
   private keep({ data }: NativeEvent): void {
     this.keptCharacters += data.length;
     if (this.keptCharacters > ANSWER_BYTES_MAX) throw new Error("the output is more than an answer may be");
@@ -156,7 +157,7 @@ export class NativeOutput {
     return events + line.pass(native, { output_index: opened.index, item: opened.item });
   }
 
-  /** An item that comes whole: opened, said and closed. */
+  /** An item that comes complete: opened, sent and closed. */
   private told(place: unknown, item: JsonObject, line: EventLine): string {
     if (!isItem(item)) return "";
     const { type } = item;
@@ -256,7 +257,7 @@ export class NativeOutput {
     return line.pass(native, { output_index: item.index, item_id: item.id });
   }
 
-  /** Of a call without arguments it waits for the end of the item, which says whether it was cut. */
+  /** For a call without arguments this waits for the end of the item, which says whether it was cut. */
   private arguedWhole(native: NativeEvent, line: EventLine): string {
     const item = this.items.find(native.told, "function_call");
     if (item !== null && item.text === "" && toldText(native.told.arguments) === "") return "";
@@ -264,7 +265,7 @@ export class NativeOutput {
     return this.other("function_call", native, line);
   }
 
-  /** An event of a tool of the vendor's, or one that is not known: who names an item names one that is open. */
+  /** An event of one of the vendor's tools, or an unknown one: if it names an item, that item must be open. */
   private other(type: string | null, native: NativeEvent, line: EventLine): string {
     const { told } = native;
     if (type === null && told.output_index === undefined) return line.pass(native, {});

@@ -1,4 +1,4 @@
-// The `response` object as an upstream of this very shape tells it, under our names and with our figures: the rest is its own.
+// The `response` object as an upstream of this very shape sends it, under our names and with our figures; the rest is its own.
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { AnswerHead } from "../format.ts";
@@ -10,7 +10,7 @@ interface Figures {
   gateway: string;
 }
 
-/** Prints a vendor's response; `ours` stands in the place of what it says of the same. */
+/** Prints a vendor's response; `ours` replaces its members of the same names. */
 export function printNativeResponse(
   told: JsonObject,
   { head, body, ours = {} }: { head: AnswerHead; body: JsonObject; ours?: JsonObject },
@@ -25,8 +25,8 @@ export function printNativeResponse(
     ...ours,
     usage: undefined,
     gateway: undefined,
-  }; // those stand last
-  // The caller's own words, which went upstream as hashes, or not at all.
+  }; // those come last
+  // The caller's own values, which went upstream as hashes, or not at all.
   if ("metadata" in told) response.metadata = body.metadata ?? {};
   if ("prompt_cache_key" in told) response.prompt_cache_key = body.prompt_cache_key ?? null;
   if ("safety_identifier" in told) response.safety_identifier = body.safety_identifier ?? null;
@@ -34,5 +34,5 @@ export function printNativeResponse(
   return `${wireJson(response).slice(0, -1)},"usage":${usage},"gateway":${gateway}}`;
 }
 
-/** `response` of an event; nothing where it has none. */
+/** `response` of an event; empty if it has none. */
 export const responseIn = ({ response }: JsonObject): JsonObject => (isJsonObject(response) ? response : {});

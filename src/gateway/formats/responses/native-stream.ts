@@ -1,4 +1,4 @@
-// A stream of an upstream of this very shape: what it has said of its response, and what waits for the settlement.
+// A stream of an upstream of this very shape: what it has said about its response, and what waits for the settlement.
 import type { JsonObject } from "../../../domain/read-value.ts";
 import { RepeatedEvents } from "../../../domain/repeated-events.ts";
 import type { EventLine } from "./event-line.ts";
@@ -8,11 +8,11 @@ import type { ResponseEnd } from "./response-object.ts";
 export class NativeStream {
   readonly output: NativeOutput;
   readonly repeats = new RepeatedEvents();
-  /** Beginnings that were said. */
+  /** Beginning events that were sent. */
   readonly said = new Set<string>();
-  /** The response as it was told first. */
+  /** The response as it was first sent. */
   told: JsonObject = {};
-  /** As it was told last, which waits. */
+  /** The response as it was last sent, which waits. */
   last: JsonObject | null = null;
 
   constructor(requestId: string) {
@@ -25,7 +25,7 @@ export class NativeStream {
     return told + this.output.closeAll(line, status);
   }
 
-  /** Its response, as it was told last, or of one that did not end by itself. */
+  /** Its response, as it was last sent, or of one that did not end by itself. */
   ended({ status, error, reason }: ResponseEnd): JsonObject {
     if (this.last !== null) return { ...this.last, output: this.output.whole(this.last.output) };
     return {

@@ -1,9 +1,9 @@
-// Words in the parts of a native answer (surfaces.md §4): in which part and item each kind stands, and how its events name the place.
+// Texts in the parts of a native answer (surfaces.md §4): the part and item of each kind, and how its events name the place.
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { NativeItem, NativePiece, NativePieces } from "./native-items.ts";
 
-/** Words of a part: in which kind of part and of item they stand, and what their events are called before `.delta` and `.done`. */
+/** One kind of text: the kinds of part and item that hold it, and the name of its events before `.delta` and `.done`. */
 export interface Words {
   part: string;
   item: "message" | "reasoning";
@@ -20,24 +20,24 @@ export const [TEXT] = WORDS as readonly [Words];
 export const WORD_DELTAS: ReadonlyMap<string, Words> = new Map(
   WORDS.map((one) => [`${one.event}.delta`, one]),
 );
-/** By the event that says a text as a whole. */
+/** By the event that carries the complete text. */
 export const WORD_ENDS: ReadonlyMap<string, Words> = new Map(WORDS.map((one) => [`${one.event}.done`, one]));
 const BY_PART = new Map<unknown, Words>(WORDS.map((one) => [one.part, one]));
 
-/** What an item of this kind begins with, where nobody said that it began. */
+/** A new item of this kind, if there was no event that began it. */
 export const NEW_ITEM: Record<Words["item"], JsonObject> = {
   message: { type: "message", status: "in_progress", role: "assistant", content: [] },
   reasoning: { type: "reasoning", summary: [] },
 };
 
-/** What the words of a part are called in it. */
+/** The member of a part that holds its text. */
 export const wordMember = ({ part }: Pick<Words, "part">): "refusal" | "text" =>
   part === "refusal" ? part : "text";
 
-/** The words of a part of this type. */
+/** The kind of text in a part of this type. */
 export const wordsOf = (type: unknown): Words | undefined => BY_PART.get(type);
 
-/** Of a part that an event of this name tells; null where one has nothing to do with the other. */
+/** The kind of text in a part that an event of this name carries; null if the two do not belong together. */
 export function partWords(part: unknown, event: string): Words | null {
   if (!isJsonObject(part) || typeof part.type !== "string") return null;
   const words = BY_PART.get(part.type) ?? { part: part.type, item: "message", event: "" };
@@ -54,15 +54,15 @@ export const partAdded = (words: Words): string =>
 export const partDone = (words: Words): string =>
   isSummary(words) ? "response.reasoning_summary_part.done" : "response.content_part.done";
 
-/** Where an item keeps its parts of this kind: summaries apart from content. */
+/** Where an item keeps its parts of this kind: summaries are separate from content. */
 export const piecesOf = (item: NativeItem, words: Words): NativePieces =>
   isSummary(words) ? item.summary : item.content;
 
-/** The place of a part as the upstream counts it. */
+/** The upstream's index of a part. */
 export const pieceIndex = (told: JsonObject, words: Words): unknown =>
   isSummary(words) ? told.summary_index : told.content_index;
 
-/** Members that say where a part stands. */
+/** The members that give a part's place. */
 export const whereIs = (item: NativeItem, words: Words, { place }: NativePiece): JsonObject => ({
   output_index: item.index,
   item_id: item.id,
@@ -73,15 +73,15 @@ export const whereIs = (item: NativeItem, words: Words, { place }: NativePiece):
 export const printWhere = (item: NativeItem, words: Words, piece: NativePiece): string =>
   `${printItem(item)},${printPlace(words, piece)}`;
 
-/** Members that name the item, as JSON text without braces. */
+/** The members that name the item, as JSON text without braces. */
 export const printItem = ({ id, index }: NativeItem): string =>
   `"item_id":${wireJson(id)},"output_index":${index}`;
 
-/** The member that says which part of the item, as JSON text. */
+/** The member that gives the part of the item, as JSON text. */
 export const printPlace = (words: Words, { place }: NativePiece): string =>
   `"${isSummary(words) ? "summary_index" : "content_index"}":${place}`;
 
-/** The open part that an event means: the one in its place, else the one that began last. */
+/** The open part that an event refers to: the one in its place, else the one that began last. */
 export function openPiece(item: NativeItem, words: Words, told: JsonObject): NativePiece | null {
   const pieces = piecesOf(item, words);
   for (const piece of [pieces.at(pieceIndex(told, words)), pieces.all.at(-1)])

@@ -1,4 +1,4 @@
-// What of the tools and the choice among them any provider is offered, and by which names their calls come back.
+// Which tools, and which choice among them, are offered to any provider, and under which names their calls come back.
 import { expect, test } from "bun:test";
 import { parseResponseRequest } from "./parse-response-request.ts";
 import { BASE, callItem, look, output, read, refused, toolCallOf } from "./response-request.fixtures.ts";

@@ -1,5 +1,5 @@
-// The tools of a Responses request (surfaces.md §4): functions, groups of them and free-text tools. The model of any shape hears
-// functions with flat names; what it calls is told back under the name, group and kind that the caller gave it.
+// The tools of a Responses request (surfaces.md §4): functions, groups of them and free-text tools. Models of any shape are given
+// functions with flat names; calls are returned under the name, group and kind that the caller gave.
 import type { ToolDefinition } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -19,16 +19,16 @@ import { readName, readNotes, requireToolCount } from "../chat-completions/parse
 export interface OfferedTool {
   kind: "function" | "custom";
   name: string;
-  /** Of the group that it stands in; null: of none. */
+  /** The group of the tool; null: none. */
   namespace: string | null;
 }
 
 /** What a request offers, and how its tools are called on either side. */
 export interface OfferedTools {
   definitions: ToolDefinition[];
-  /** By the name that the model hears. */
+  /** By the name that the model sees. */
   byHeard: ReadonlyMap<string, OfferedTool>;
-  /** Places of `tools` that go nowhere, because no rate covers them and the model does without. */
+  /** Indexes of `tools` that are not sent, because no rate covers them and the model can do without. */
   dropped: readonly number[];
 }
 
@@ -38,11 +38,11 @@ const HEARD_LENGTH_MAX = 64;
 const NAME_LENGTH_MAX = 128;
 const SINGLE = ["function", "custom"] as const;
 const KINDS = [...SINGLE, "namespace"] as const;
-/** Searches are paid by the piece; clients offer them unasked. */
+/** Searches are paid per call; clients offer them unasked. */
 const DROPPABLE = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
 const TOOLS: Place = { parent: null, step: "tools" };
 
-/** Reads `tools`. Throws a Refusal for a kind that is not open. */
+/** Reads `tools`. Throws a Refusal for an unsupported kind. */
 export function parseOfferedTools(value: unknown): OfferedTools {
   const definitions: ToolDefinition[] = [];
   const byHeard = new Map<string, OfferedTool>();
@@ -92,7 +92,7 @@ const notOpen = (type: string, at: NonNullable<Place>, kinds: readonly string[])
     "unsupported_value",
     at,
     "type",
-    `${echo(type)} is not open: it would run, and cost, at the provider. Send one of ${list(kinds)}.`,
+    `${echo(type)} is not supported: it would run at the provider and cost extra there. Send one of ${list(kinds)}.`,
   );
 
 const notInside = (type: string, at: NonNullable<Place>): Error =>
@@ -101,14 +101,16 @@ const notInside = (type: string, at: NonNullable<Place>): Error =>
         "unsupported_value",
         at,
         "type",
-        `\`namespace\` cannot stand inside another one. Send one of ${list(SINGLE)}.`,
+        `\`namespace\` cannot be inside another one. Send one of ${list(SINGLE)}.`,
       )
     : notOpen(type, at, SINGLE);
 
 /** The name of a tool or of a group: 1 to 128 letters, digits, `_` and `-`. */
 export const readToolName = (value: unknown, at: Place): string => readName(value, at, NAME_LENGTH_MAX);
 
-/** What the model hears: the same for the same tool, whatever else is offered; no longer than any shape takes. */
+/**
+ * The name that the model sees: always the same for the same tool, whatever else is offered, and no longer than any shape accepts.
+ */
 export function heardName({ name, namespace }: Omit<OfferedTool, "kind">): string {
   const whole = namespace === null ? name : `${namespace}__${name}`;
   if (whole.length <= HEARD_LENGTH_MAX) return whole;
@@ -122,7 +124,7 @@ function functionTool(given: JsonObject, name: string, at: Place): ToolDefinitio
   return { type: "function", function: definition };
 }
 
-/** A tool that takes text is heard as a function of one string. */
+/** A free-text tool is offered as a function with one string. */
 function customTool(given: JsonObject, name: string, at: Place): ToolDefinition {
   const { description = "" } = readNotes(given, at);
   const grammar = isJsonObject(given.format) ? grammarOf(given.format, { parent: at, step: "format" }) : "";
@@ -145,7 +147,7 @@ function grammarOf(format: JsonObject, at: Place): string {
 /** The text of a free-text tool as arguments of the function that stands for it, and back. */
 export const argumentsOfInput = (input: string): string => JSON.stringify({ input });
 
-/** What is no such object was written by a model that failed, and is shown as it is. */
+/** Anything but such an object was written by a model that failed, and is shown as it is. */
 export function inputOfArguments(text: string): string {
   try {
     const value: unknown = JSON.parse(text);

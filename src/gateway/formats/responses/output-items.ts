@@ -1,5 +1,5 @@
-// The items of a Responses answer (surfaces.md §2): a message, a thought, a call. Each opens, grows and closes by events, and is told once
-// more as a whole when the response ends.
+// The items of a Responses answer (surfaces.md §2): a message, a reasoning item, a call. Each opens, grows and closes by events,
+// and is sent once more as a whole when the response ends.
 import { NO_ARGUMENTS } from "../../../domain/tool-arguments.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { UrlCitation } from "../../../providers/provider.ts";
@@ -9,7 +9,7 @@ import { type CarriedState, sealState } from "./sealed-state.ts";
 
 export type ItemStatus = "completed" | "incomplete";
 
-/** Whose item it is, and where it stands in the output. */
+/** The request of an item, and its place in the output. */
 export interface ItemPlace {
   id: string;
   index: number;
@@ -18,7 +18,7 @@ export interface ItemPlace {
 /** One item, from its first event to its last. */
 export interface OutputItem {
   readonly index: number;
-  /** As it is told when the response ends; null while it is open. */
+  /** As it is sent when the response ends; null while it is open. */
   whole: string | null;
   /** The events that close it. */
   close(line: EventLine, status: ItemStatus): string;
@@ -47,7 +47,7 @@ const printAnnotations = (annotations: readonly UrlCitation[]): string =>
 /** Flat here, nested in chat completions. */
 const annotationOf = ({ type, url_citation: cited }: UrlCitation): object => ({ type, ...cited });
 
-/** Log probabilities of tokens, without the list's brackets; they are told in the shape of chat completions. */
+/** Log probabilities of tokens, without the list's brackets; given in the form of chat completions. */
 export function printLogprobs(logprobs: unknown): string {
   const { content } = (logprobs ?? {}) as { content?: unknown };
   return Array.isArray(content) ? wireJson(content.map(tokenOf)).slice(1, -1) : "";
@@ -71,7 +71,7 @@ interface TextPart {
   closed: string | null;
 }
 
-/** What is said, part after part: text and refusal may take turns. */
+/** A message, part after part: text and refusal may alternate. */
 export class MessageItem implements OutputItem {
   whole: string | null = null;
   readonly index: number;
@@ -108,7 +108,7 @@ export class MessageItem implements OutputItem {
     return events + line.print("response.output_text.delta", delta);
   }
 
-  /** Citations of the whole text, which stand at its end. */
+  /** Citations of the whole text, at its end. */
   annotate(line: EventLine, annotations: readonly UrlCitation[]): string {
     const part = this.parts.at(-1);
     if (part?.kind !== "output_text" || part.closed !== null) return "";
@@ -156,13 +156,13 @@ export class MessageItem implements OutputItem {
 
 const sealed = (state: string | null): string => (state === null ? "" : `,"encrypted_content":"${state}"`);
 
-/** A reasoning item; `state`: what was sealed into it, null for none. */
+/** A reasoning item; `state`: the state sealed into it, null for none. */
 export const printThought = (id: string, text: string | null, state: string | null): string =>
   `{"id":"${id}","type":"reasoning","summary":[${text === null ? "" : summaryOf(text)}]${sealed(state)}}`;
 
 const summaryOf = (text: string): string => `{"type":"summary_text","text":${wireJson(text)}}`;
 
-/** Reasoning as its summary: what of it must come back is sealed into it when it ends. */
+/** Reasoning, as its summary; state that must come back is sealed into it when it ends. */
 export class ThoughtItem implements OutputItem {
   whole: string | null = null;
   readonly index: number;
@@ -213,7 +213,7 @@ export interface Called extends ItemPlace {
   tool: OfferedTool;
 }
 
-/** No arguments are an empty object, unless they were cut. */
+/** Missing arguments become an empty object, unless they were cut. */
 export function printCall(
   { id, callId, tool }: Omit<Called, "index">,
   status: ItemStatus | "in_progress",
@@ -227,7 +227,7 @@ export function printCall(
   return `{"id":"${id}","type":"function_call","status":"${status}",${named},"arguments":${wireJson(whole)}}`;
 }
 
-/** A call. The text of a free-text tool comes as arguments, so it is told when they are whole. */
+/** A call. The text of a free-text tool arrives as arguments, so it is sent once they are complete. */
 export class CallItem implements OutputItem {
   whole: string | null = null;
   readonly index: number;

@@ -1,4 +1,4 @@
-// What a conversation in items says to any provider: turns, calls, what tools said, and thoughts.
+// What a conversation in items says to any provider: turns, calls, tool results, and reasoning.
 import { expect, test } from "bun:test";
 import { cpuMs } from "../../../../test/support/cpu.ts";
 import { parseResponseRequest } from "./parse-response-request.ts";

@@ -1,5 +1,5 @@
-// `input` of a Responses request as a conversation (surfaces.md §4): calls join the turn that made them, what tools said stands
-// right behind it, and reasoning comes back only where this gateway sealed it.
+// `input` of a Responses request as a conversation (surfaces.md §4): calls join the turn that made them, tool results follow
+// directly, and reasoning is restored only if this gateway sealed it.
 import type { ContentPart, Message, ToolCall } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -23,17 +23,17 @@ const INPUT: Place = { parent: null, step: "input" };
 const ROLES = ["user", "system", "developer", "assistant"] as const;
 const ID_LENGTH_MAX = 512;
 const NEXT =
-  "Send the whole conversation as items (clients do it with `store: false`): nothing is stored here.";
+  "Nothing is stored here: send the whole conversation as items (clients do so with `store: false`).";
 
 export interface ParsedInput {
   messages: Message[];
-  /** Places of items that go nowhere: what a provider's own tool did in an earlier turn, thoughts that are only named. */
+  /** Indexes of items that are not sent: results of a provider's own tools in an earlier turn, and reasoning that is only named. */
   dropped: readonly number[];
-  /** Their types. */
+  /** Types of those items. */
   ignored: ReadonlySet<string>;
 }
 
-/** Reads `input`. Throws a Refusal for the first item that does not pass. */
+/** Reads `input`. Throws a Refusal for the first invalid item. */
 export function parseInput(value: unknown): ParsedInput {
   if (typeof value === "string")
     return { messages: [{ role: "user", content: value }], dropped: [], ignored: new Set() };
@@ -43,14 +43,14 @@ export function parseInput(value: unknown): ParsedInput {
   for (const [index, item] of value.entries())
     conversation.read(readObject(item, INPUT, index), { parent: INPUT, step: index });
   const messages = conversation.whole();
-  if (messages.length === 0) throw invalid(null, "input", "must hold at least one message.");
+  if (messages.length === 0) throw invalid(null, "input", "must contain at least one message.");
   const { dropped, ignored } = conversation;
   return { messages, dropped, ignored };
 }
 
 type At = NonNullable<Place>;
 
-/** A message, what tools said to its calls, and images and files that they showed. */
+/** A message, the results of its calls, and the images and files in them. */
 interface Turn {
   message: Message;
   at: At;
@@ -62,10 +62,10 @@ class Conversation {
   readonly dropped: number[] = [];
   readonly ignored = new Set<string>();
   private readonly turns: Turn[] = [];
-  /** The turn of each call: an id may be used again, then the latest counts. */
+  /** The turn of each call: if an id is used again, the latest counts. */
   private readonly callers = new Map<string, Turn>();
   private readonly unanswered = new Map<string, At>();
-  /** Of calls to come. */
+  /** State of calls to come. */
   private readonly states = new Map<string, Record<string, unknown>>();
   private reasoning = "";
 
@@ -91,10 +91,10 @@ class Conversation {
     }
   }
 
-  /** Each call with what tools said to it, then images and files, which only people may show. Throws for a call without an answer. */
+  /** Each call with its results, then images and files, which only users may send. Throws for a call without a result. */
   whole(): Message[] {
     for (const [id, at] of this.unanswered)
-      throw invalid(at, "call_id", `calls ${echo(id)}, but no item after it holds its output. Add one.`);
+      throw invalid(at, "call_id", `calls ${echo(id)}, but no item after it has its output. Add one.`);
     return this.turns.flatMap(({ message, results, shown }) => [
       message,
       ...results,
@@ -106,7 +106,7 @@ class Conversation {
     const role = readChoice(item.role, ROLES, at, "role");
     const content = parseItemContent(item.content, role, { at, step: "content" });
     if (role !== "assistant") this.reasoning = "";
-    else if (content === "") return; // an answer that only called
+    else if (content === "") return; // an answer that only called tools
     this.begin({ role, content }, at);
   }
 
@@ -137,7 +137,11 @@ class Conversation {
     const id = readCallId(item, at);
     const turn = this.callers.get(id);
     if (turn === undefined)
-      throw invalid(at, "call_id", `names ${echo(id)}, which no item before it calls. Send the call, too.`);
+      throw invalid(
+        at,
+        "call_id",
+        `names ${echo(id)}, but no item before it is a call with that id. Send the call as well.`,
+      );
     const said = parseItemContent(item.output, "tool", { at, step: "output" });
     const parts: ContentPart[] = typeof said === "string" ? [] : said;
     const texts = parts.filter(({ type }) => type === "text");
@@ -152,7 +156,7 @@ class Conversation {
     this.unanswered.delete(id);
   }
 
-  /** What nobody sealed here is another provider's: it is left out. */
+  /** Reasoning that was not sealed here is another provider's: it is left out. */
   private thought(item: JsonObject): void {
     const state = unsealState(item.encrypted_content);
     if (state === null) return;
@@ -162,7 +166,7 @@ class Conversation {
       if (isJsonObject(part) && typeof part.text === "string") this.reasoning += part.text;
   }
 
-  /** Reasoning since the last turn led to this one. */
+  /** Reasoning since the last turn belongs to this one. */
   private think(message: Message): void {
     if (this.reasoning === "") return;
     message.reasoning_content = this.reasoning;
@@ -170,7 +174,7 @@ class Conversation {
   }
 }
 
-/** Stands where a tool said nothing but what it showed. */
+/** The result of a tool that returned only images or files. */
 const SHOWN: ContentPart[] = [{ type: "text", text: "(shown below)" }];
 
 const KINDS = [
@@ -184,7 +188,7 @@ const KINDS = [
   "item_reference",
 ] as const;
 
-/** How the ids of thoughts begin. The AI SDK names one that it has no seal of; a conversation goes on without it. */
+/** The prefix of reasoning ids. The AI SDK names one for which it has no seal; the conversation continues without it. */
 const THOUGHT = /^rs_/;
 
 function typeOf(item: JsonObject, at: At): (typeof KINDS)[number] {
@@ -198,7 +202,7 @@ function typeOf(item: JsonObject, at: At): (typeof KINDS)[number] {
     "unsupported_value",
     at,
     "type",
-    `${echo(type)} is not open: it belongs to a tool that is not.`,
+    `${echo(type)} is not supported: it belongs to a tool that is not supported.`,
   );
 }
 

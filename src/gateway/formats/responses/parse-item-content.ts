@@ -1,4 +1,4 @@
-// What an item of a Responses request says: a string, or a list of the parts that its role may carry.
+// The content of an item of a Responses request: a string, or a list of the parts that its role may carry.
 import type { ContentPart } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -28,7 +28,7 @@ const PARTS_OF: Record<Speaker, readonly string[]> = {
 };
 const DETAILS = ["auto", "low", "high", "original"] as const;
 
-/** Reads what stands at `step` of the item. */
+/** Reads the value at `step` of the item. */
 export function parseItemContent(
   value: unknown,
   speaker: Speaker,
@@ -51,7 +51,7 @@ function parsePart(part: JsonObject, speaker: Speaker, at: NonNullable<Place>): 
       "unsupported_value",
       at,
       "type",
-      `${echo(type)} is not open here; send ${list(PARTS_OF[speaker])}.`,
+      `${echo(type)} is not supported here; send one of ${list(PARTS_OF[speaker])}.`,
     );
   switch (type) {
     case "input_image":
@@ -79,7 +79,12 @@ function parseImage(part: JsonObject, at: NonNullable<Place>): ContentPart {
 function parsePdf(part: JsonObject, at: NonNullable<Place>): ContentPart {
   refuseStored(part, at, "Send its bytes as `file_data`.");
   if (isPresent(part.file_url))
-    throw refuse("unsupported_parameter", at, "file_url", "is not fetched. Send its bytes as `file_data`.");
+    throw refuse(
+      "unsupported_parameter",
+      at,
+      "file_url",
+      "is not supported: files are not fetched. Send its bytes as `file_data`.",
+    );
   const name = isPresent(part.filename) ? readString(part.filename, at, "filename") : null;
   const file = inlinePdf(readString(part.file_data, at, "file_data"), name, at, "file_data");
   return placed({ type: "file", file }, { part: at, data: { parent: at, step: "file_data" } });
@@ -91,6 +96,6 @@ function refuseStored(part: JsonObject, at: Place, instead: string): void {
       "unsupported_parameter",
       at,
       "file_id",
-      `names an uploaded file, and none are kept here. ${instead}`,
+      `names an uploaded file, but no files are stored here. ${instead}`,
     );
 }

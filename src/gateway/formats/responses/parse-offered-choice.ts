@@ -21,7 +21,7 @@ interface Named {
   function: { name: string };
 }
 
-/** Reads `tool_choice`; null where there is nothing to choose. */
+/** Reads `tool_choice`; null if there is nothing to choose. */
 export const parseOfferedChoice = (value: unknown, offered: OfferedTools): ToolChoice | null =>
   readChoiceOfTools(value, offered.definitions, (choice) => parseObject(choice, offered));
 
@@ -44,5 +44,5 @@ function named(given: JsonObject, at: Place, { byHeard }: OfferedTools): Named {
   const namespace = typeof given.namespace === "string" ? given.namespace : null;
   const heard = heardName({ name, namespace });
   if (byHeard.has(heard)) return { type: "function", function: { name: heard } };
-  throw invalid(at, "name", `${echo(name)} is none of the request's \`tools\`.`);
+  throw invalid(at, "name", `${echo(name)} is not one of the request's \`tools\`.`);
 }

@@ -110,7 +110,7 @@ const refusals: [code: string, param: string, also: object][] = [
 test("a group in a group is refused as what it is, and not asked for again", () => {
   const inner = { type: "namespace", name: "b", tools: [look] };
   const [, , message] = refused({ tools: [{ type: "namespace", name: "a", tools: [inner] }] });
-  expect(message).toEndWith('cannot stand inside another one. Send one of "function", "custom".');
+  expect(message).toEndWith('cannot be inside another one. Send one of "function", "custom".');
 });
 
 test.each(refusals)("what is wrong is refused with %s at %s", (code, param, also) => {

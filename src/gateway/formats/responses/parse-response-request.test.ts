@@ -1,4 +1,4 @@
-// What a Responses request says beside its conversation to any provider, and what goes through to its own shape alone.
+// What a Responses request says to any provider in addition to its conversation, and what only upstreams of its own shape get.
 import { expect, test } from "bun:test";
 import { Refusal } from "../../../domain/refusals.ts";
 import { parseResponseRequest } from "./parse-response-request.ts";

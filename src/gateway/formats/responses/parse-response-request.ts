@@ -1,4 +1,4 @@
-// From a decoded body to a ChatRequest and what its answer has to know, or to the refusal of its first wrong field (surfaces.md §4).
+// Turns a decoded body into a ChatRequest and what its answer needs, or refuses its first wrong field (surfaces.md §4).
 import { type ChatRequest, countAttachments, emptyRequest } from "../../../domain/chat-request.ts";
 import { clip, isPresent, type JsonObject } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
@@ -18,7 +18,7 @@ export interface ParsedResponseRequest {
 
 const REQUIRED = ["model", "input"] as const;
 
-/** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
+/** Reads a decoded body. Throws a Refusal with `param` for the first invalid field, in body order. */
 export function parseResponseRequest(decoded: unknown): ParsedResponseRequest {
   const body = objectBody(decoded);
   const draft = emptyDraft(emptyRequest());
@@ -62,7 +62,7 @@ function finish(draft: ResponseDraft, body: JsonObject): ChatRequest {
   return request;
 }
 
-/** What goes on where the upstream speaks this shape: the body in its order, without what goes nowhere. */
+/** The body for an upstream of this shape: in its order, without what is not sent. */
 function withoutDropped({ dropped, offered, input }: ResponseDraft, body: JsonObject): JsonObject {
   if (dropped.length === 0 && offered.dropped.length === 0 && input.dropped.length === 0) return body;
   const kept: JsonObject = {};

@@ -1,11 +1,11 @@
-// Top-level fields that the Responses surface refuses by name (surfaces.md §3), each with what to do instead. What is neither here nor
-// read goes through where the upstream speaks this shape, and is named as ignored elsewhere.
+// Top-level fields that the Responses surface refuses by name (surfaces.md §3), each with what to do instead. A field that is
+// neither here nor read is passed on to upstreams of this shape, and reported as ignored elsewhere.
 import type { RefusalCode } from "../../../domain/refusals.ts";
 import type { RefusedField } from "../chat-completions/refused-fields.ts";
 import { refusedOfChat } from "../refused-of-chat.ts";
 
 const STORED =
-  "refers to what a provider stored; nothing is stored here. Send the whole conversation as `input` items.";
+  "refers to something stored, but nothing is stored here. Send the whole conversation as `input` items.";
 
 const row = (code: RefusalCode, text: string, names: string): [string, RefusedField][] =>
   names.split(/\s+/).map((name) => {
@@ -13,7 +13,7 @@ const row = (code: RefusalCode, text: string, names: string): [string, RefusedFi
     return [name, defaults === undefined ? { code, text } : { code, text, defaults }];
   });
 
-/** What asks for nothing. */
+/** Values that ask for nothing. */
 const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ["context_management", [[]]],
   ["access_programs", [[]]],
@@ -31,7 +31,7 @@ export const REFUSED_HERE: ReadonlyMap<string, RefusedField> = new Map([
       "Use `reasoning.effort`.",
     verbosity: "Use `text.verbosity`.",
     logprobs: 'Send `include: ["message.output_text.logprobs"]`.',
-    "n stop": "This surface has no word for it: remove it.",
+    "n stop": "This surface has no equivalent: remove it.",
   }),
   ...row("unsupported_parameter", STORED, "previous_response_id conversation prompt"),
   ...row(

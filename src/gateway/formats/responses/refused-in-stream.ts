@@ -1,15 +1,15 @@
-// Codex knows a full context only as a response that failed inside its stream, and then shortens the conversation; an HTTP error with the same
-// code ends the turn, and the next one, for ever (surfaces.md §2).
+// Codex recognizes a full context only as a response that failed inside its stream, and then shortens the conversation. An HTTP
+// error with the same code ends the turn, and the next one, for ever (surfaces.md §2).
 import { isJsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { HeaderOf } from "../format.ts";
 import { EventLine } from "./event-line.ts";
 import { ResponseHead } from "./response-object.ts";
 
-/** What all of its programs call themselves. */
+/** All of its programs identify themselves like this. */
 const isCodex = (header: HeaderOf): boolean => header("originator")?.startsWith("codex") === true;
 
-/** `error`: the body of a refusal. Null where its client knows it as it is. */
+/** `error`: the body of a refusal. Null if its client recognizes it as it is. */
 export function refusedInStream(error: string, header: HeaderOf): string | null {
   if (!isCodex(header)) return null;
   const body = JSON.parse(error) as { error: Record<string, unknown>; gateway?: unknown };

@@ -16,7 +16,7 @@ import {
 import { itemId, printResponseUsage, REASONS, ResponseHead } from "./response-object.ts";
 import { type CarriedState, sealState } from "./sealed-state.ts";
 
-/** Prints the whole body: the vendor's own where it came in this shape. */
+/** Prints the whole body: the vendor's own if it came in this shape. */
 export function printResponse(
   head: AnswerHead,
   answer: Answer,
@@ -43,7 +43,7 @@ export function printResponse(
     : response.print({ ...told, status: "incomplete", reason });
 }
 
-/** In the order in which they were said; what must come back with a call is sealed into the thought in front of it. */
+/** In the order in which they were said; state that must come back with a call is sealed into the reasoning item in front of it. */
 function itemsOf(choice: AnswerChoice, requestId: string, { offered }: ParsedResponseRequest): string[] {
   const { content, refusal, reasoning, logprobs, annotations, toolCalls, finishReason } = choice;
   const items: string[] = [];

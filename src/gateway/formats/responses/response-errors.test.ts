@@ -1,4 +1,4 @@
-// A refusal speaks of the fields that this surface's callers wrote.
+// A refusal names the fields that this surface's callers wrote.
 import { expect, test } from "bun:test";
 import { Refusal } from "../../../domain/refusals.ts";
 import { refusalOf } from "../chat-completions/chat-request.fixtures.ts";
@@ -36,10 +36,10 @@ test("a field has the name that it has here; all else is told as it is", () => {
 });
 
 test("log probabilities are refused as the caller asked for them", () => {
-  const text = "`logprobs` is not offered by model `m`. Remove the field.";
+  const text = "`logprobs` is not available with model `m`. Remove the field.";
   expect(printed(new Refusal("unsupported_parameter", text, { param: "logprobs" }))).toMatchObject({
     error: {
-      message: "`message.output_text.logprobs` is not offered by model `m`. Remove the field.",
+      message: "`message.output_text.logprobs` is not available with model `m`. Remove the field.",
       param: "include",
     },
   });

@@ -1,4 +1,4 @@
-// Answers of every kind for the tests of this room, and the streams that are printed of them.
+// Answers of every kind for this folder's tests, and the streams printed from them.
 import fc from "fast-check";
 import { NO_CLASSES } from "../../../domain/token-classes.ts";
 import { Refusal } from "../../../domain/refusals.ts";
@@ -55,7 +55,7 @@ const cited: ShownPart = {
   ],
 };
 
-/** Any parts in any order, as readers give them: arguments come for calls that have begun, citations at the end. */
+/** Any parts in any order that readers produce: arguments come for calls that have begun, citations at the end. */
 export const anything = fc
   .tuple(fc.array(fc.oneof(text, refused, thought, calling, arguing), { maxLength: 30 }), fc.boolean())
   .map(([steps, cites]) => {
@@ -91,7 +91,7 @@ export function printedStream(
 export const dataIn = (raw: string): string[] =>
   raw.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
 
-/** What an upstream of this very shape says, as its reader reads it; null where that is no answer. */
+/** An upstream's events of this very shape, as its reader parses them; null if they are not an answer. */
 export function readNative(data: readonly string[]): Part[] | null {
   const reader = new NativeReader(new ResponsesReader("issuer"));
   const parts: Part[] = [];
@@ -105,7 +105,7 @@ export function readNative(data: readonly string[]): Part[] | null {
   }
 }
 
-/** The same as the line hands it over. */
+/** The same as the relay passes it on. */
 export function relayed(data: readonly string[], end: FinishReason | Refusal, numbered = false): string {
   const stream = printerOf().stream(HEAD, numbered);
   let raw = stream.begin(GATEWAY);

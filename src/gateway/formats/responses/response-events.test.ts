@@ -1,4 +1,4 @@
-// Whatever an upstream says, in whatever order, its events are those that a strict client puts together without a gap.
+// Whatever an upstream sends, in whatever order, a strict client can assemble its events without a gap.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {

@@ -1,5 +1,6 @@
-// The events of a Responses stream (surfaces.md §2). Of an upstream that speaks this shape they go on as they come, the last one after the
-// settlement; of any other they are made from its parts. Whatever ends a stream, the items that it opened are closed first.
+// The events of a Responses stream (surfaces.md §2). Those of an upstream that speaks this shape are passed on as they arrive, the
+// last one after the settlement; for any other upstream they are made from its parts. However a stream ends, the items that it
+// opened are closed first.
 import type { JsonObject } from "../../../domain/read-value.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
 import { KEEP_ALIVE } from "../../event-stream.ts";
@@ -20,7 +21,7 @@ import { NativeStream } from "./native-stream.ts";
 import { printNativeResponse, responseIn } from "./native-response.ts";
 import { type ResponseEnd, itemId, printResponseUsage, REASONS, ResponseHead } from "./response-object.ts";
 
-/** Events that say the response before it has an answer, and after. */
+/** Events with the response before it has an answer. */
 const BEGINNINGS = new Set(["response.created", "response.queued", "response.in_progress"]);
 const ENDS = new Set(["response.completed", "response.incomplete"]);
 
@@ -32,12 +33,12 @@ export class ResponseEvents implements StreamPrinter {
   private readonly items: OutputItem[] = [];
   /** By the index of the call. */
   private readonly calls = new Map<number, CallItem>();
-  /** What is being said; calls stay open beside it, as their arguments may come in turns. */
+  /** The message or reasoning item in progress; calls stay open beside it, as their arguments may arrive in turns. */
   private speaking: MessageItem | ThoughtItem | null = null;
-  /** The receipt without cost, until the first word. */
+  /** The receipt without cost, until the first event. */
   private opening: string | null = null;
   private begun = false;
-  /** Once the upstream speaks for itself. */
+  /** Set once the upstream sends its own events. */
   private theirs: NativeStream | null = null;
 
   constructor(
@@ -111,7 +112,7 @@ export class ResponseEvents implements StreamPrinter {
     return this.open() + theirs.output.pass(native, this.line);
   }
 
-  /** Said once each, and none of them late: who began in the middle has its beginning printed here. */
+  /** Sent once each, and never late: if the upstream began in the middle, its beginning is printed here. */
   private beginning(event: string, told: JsonObject, theirs: NativeStream): string {
     const first = event === "response.created";
     if (first ? this.begun : theirs.said.has(event)) return "";
@@ -181,7 +182,7 @@ export class ResponseEvents implements StreamPrinter {
     return events + this.speaking.say(this.line, text);
   }
 
-  /** What must come back with a call is sealed into the thought in front of it. */
+  /** State that must come back with a call is sealed into the reasoning item in front of it. */
   private call({ id, name, index, extraContent: extra }: Of<"tool_call">): string {
     let events = "";
     if (extra !== undefined) {
@@ -216,7 +217,7 @@ export class ResponseEvents implements StreamPrinter {
     return events;
   }
 
-  /** In the order of the output; of what was cut, only the last call, or the last words, had not ended. */
+  /** In the order of the output. If the stream was cut, only the last call, or the last text, had not ended. */
   private closeAll(status: ItemStatus): string {
     let events = "";
     const last = [...this.calls.values()].at(-1) ?? this.items.at(-1);

@@ -1,5 +1,5 @@
-// The accepted top-level fields of a Responses request, one reader each: it checks a value that is present and puts it where it
-// belongs. What is sent on to an upstream of this very shape is the caller's own; what is dropped from that is said here.
+// The accepted top-level fields of a Responses request, one reader each, which checks a present value and stores it. An upstream of
+// this very shape gets the caller's own body, without the fields dropped here.
 import type { ChatRequest, ReasoningStatement } from "../../../domain/chat-request.ts";
 import { REQUEST_FIELDS } from "../../../domain/request-fields.ts";
 import {
@@ -22,7 +22,7 @@ import { unreadMembers } from "../unread-members.ts";
 import { NO_TOOLS, type OfferedTools, parseOfferedTools } from "./offered-tools.ts";
 import { type ParsedInput, parseInput } from "./parse-input.ts";
 
-/** A request under way: fields arrive in the order of the body. */
+/** A request being read: fields arrive in the order of the body. */
 export interface ResponseDraft {
   request: ChatRequest;
   input: ParsedInput;
@@ -31,13 +31,13 @@ export interface ResponseDraft {
   /** Log probabilities were asked for. */
   logprobs: boolean;
   topLogprobs: number | null;
-  /** Top-level fields that go nowhere. */
+  /** Top-level fields that are not sent. */
   dropped: string[];
-  /** Those that only an upstream of this shape is told. */
+  /** Fields that are sent only to upstreams of this shape. */
   untranslated: string[];
 }
 
-/** Before any field was read; `request` is written into. */
+/** The draft before any field was read; `request` is filled in. */
 export const emptyDraft = (request: ChatRequest): ResponseDraft => ({
   request,
   input: { messages: [], dropped: [], ignored: new Set() },
@@ -56,7 +56,7 @@ const TEXT: Place = { parent: null, step: "text" };
 const FORMAT: Place = { parent: TEXT, step: "format" };
 const REASONING: Place = { parent: null, step: "reasoning" };
 const INCLUDE: Place = { parent: null, step: "include" };
-/** `context` has no word in another shape. */
+/** `context` cannot be expressed in another shape. */
 const OF_REASONING = ["effort", "summary", "generate_summary", "mode"] as const;
 const SUMMARIES = ["auto", "concise", "detailed"] as const;
 const INCLUDABLE = [
@@ -142,7 +142,8 @@ const own: Record<string, ResponseFieldReader> = {
   },
   background: (_draft, value) => {
     if (!readBoolean(value, null, "background")) return;
-    const text = "must be false: answers are not stored, so nobody could fetch it. Use `stream: true`.";
+    const text =
+      "must be false: answers are not stored, so a background answer could not be fetched. Use `stream: true`.";
     throw refuse("unsupported_value", null, "background", text);
   },
   service_tier: ({ request, dropped }, value) => {
@@ -162,7 +163,7 @@ const own: Record<string, ResponseFieldReader> = {
 
 const PLAIN = new Set(["top_p", "parallel_tool_calls", "user", "safety_identifier", "prompt_cache_key"]);
 
-/** By name; a map, because an object would also know `constructor` and its kin. */
+/** By name; a map, because an object would also have `constructor` and the like. */
 export const RESPONSE_FIELDS: ReadonlyMap<string, ResponseFieldReader> = new Map([
   ...Object.entries(own),
   ...REQUEST_FIELDS.flatMap(([name, row]) => plain(name, row)),
@@ -180,7 +181,7 @@ function plain(
   return [[name, reader]];
 }
 
-/** Accepted, and neither translated nor sent on. */
+/** Accepted, but neither translated nor sent on. */
 function ignored(name: string): ResponseFieldReader {
   return ({ request, dropped }) => {
     dropped.push(name);
@@ -188,7 +189,7 @@ function ignored(name: string): ResponseFieldReader {
   };
 }
 
-/** How much to think; how it is summed up is each provider's own, and needs no translation. */
+/** How much to think. How it is summarized is up to each provider, and needs no translation. */
 function readReasoning(given: JsonObject, untranslated: string[]): ReasoningStatement | null {
   for (const name of ["summary", "generate_summary"])
     if (isPresent(given[name])) readChoice(given[name], SUMMARIES, REASONING, name);

@@ -1,43 +1,43 @@
-// The `response` object of an answer: what it says of its request, its output, and what it cost (surfaces.md §5). Instructions and tools,
-// the two that grow, are not repeated: who sent them has them, and each stream would say them three times.
+// The `response` object of an answer: what it says about its request, its output, and its cost (surfaces.md §5). Instructions and
+// tools, the two that grow, are not repeated: their sender has them, and each stream would send them three times.
 import { isPresent, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { TokenUsage } from "../../../ledger/records.ts";
 import type { FinishReason } from "../../../providers/provider.ts";
 import type { AnswerHead } from "../format.ts";
 
-/** The id of a response: the request's digits under another name. */
+/** The id of a response: the request's digits with another prefix. */
 export const responseId = (requestId: string): string => `resp_${requestId.slice(4)}`;
 
-/** The id of an item: the same digits, and its place. */
+/** The id of an item: the same digits, and its index. */
 export const itemId = (requestId: string, prefix: string, index: number): string =>
   `${prefix}_${requestId.slice(4)}_${index}`;
 
 type ResponseStatus = "in_progress" | "completed" | "incomplete" | "failed";
 
-/** Why an answer is not complete; of others nothing. */
+/** Why an answer is incomplete; absent for complete ones. */
 export const REASONS: Partial<Record<FinishReason, string>> = {
   length: "max_output_tokens",
   content_filter: "content_filter",
 };
 
-/** How a response stands. */
+/** The state of a response. */
 export interface ResponseEnd {
   status: ResponseStatus;
   /** JSON text. */
   error?: string;
-  /** Why it is not complete. */
+  /** Why it is incomplete. */
   reason?: string;
 }
 
-/** What of a response changes while it runs; JSON text each. */
+/** The members of a response that change while it runs; JSON text each. */
 interface Told extends ResponseEnd {
   output: string;
   usage: string;
   gateway: string;
 }
 
-/** What is the same in every event of one response. */
+/** The part that is the same in every event of one response. */
 export class ResponseHead {
   private readonly head: string;
   private readonly asked: string;
@@ -53,7 +53,7 @@ export class ResponseHead {
   }
 }
 
-/** The request's fields as the vendor says them back. */
+/** The request's fields as the vendor echoes them. */
 function askedFor(body: JsonObject): string {
   const said = (name: string, otherwise: unknown): unknown =>
     isPresent(body[name]) ? body[name] : otherwise;
@@ -86,7 +86,7 @@ const textOf = ({ format, ...others }: JsonObject): JsonObject => ({
   ...others,
 });
 
-/** `usage`: what was billed; clients insist on the details. */
+/** `usage`: what was billed; clients require the details. */
 export function printResponseUsage(usage: TokenUsage): string {
   const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage;
   const read = `{"cached_tokens":${cachedTokens ?? 0},"cache_write_tokens":${cacheWriteTokens ?? 0}}`;

@@ -1,15 +1,15 @@
-// Requests of the Responses shape, and what is read of them.
+// Requests of the Responses shape, and what is read from them.
 import type { ToolCall } from "../../../domain/chat-request.ts";
 import { Refusal } from "../../../domain/refusals.ts";
 import { parseResponseRequest } from "./parse-response-request.ts";
 
-/** The least that a request says. */
+/** The smallest request. */
 export const BASE = { model: "m", input: "Hi" };
 
-/** What a request with these members says. */
+/** The neutral request with these members. */
 export const read = (also: object) => parseResponseRequest({ ...BASE, ...also }).request;
 
-/** What a request with these members is refused for: code, place and words. */
+/** The refusal of a request with these members: code, place and message. */
 export function refused(also: object): [string, string | null, string] {
   try {
     read(also);

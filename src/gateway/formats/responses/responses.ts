@@ -1,4 +1,4 @@
-// POST /v1/responses: the surface of OpenAI's newer clients (surfaces.md). Stateless: what a conversation holds, each request brings.
+// POST /v1/responses: the surface of OpenAI's newer clients (surfaces.md). Stateless: each request carries its whole conversation.
 import type { AnswerPrinter, Format } from "../format.ts";
 import { parseResponseRequest, type ParsedResponseRequest } from "./parse-response-request.ts";
 import { printResponse } from "./response-answer.ts";

@@ -1,11 +1,11 @@
-// Which fields of a Responses request go upstream as their caller wrote them (wire.md §8.3), by a provider's names for them: those of this
-// shape, and those of the others into which it is translated.
+// Which fields of a Responses request go upstream as their caller wrote them (wire.md §8.3), by a provider's names for them: those
+// of this shape, and those of the shapes into which it is translated.
 import type { ChatRequest } from "../../../domain/chat-request.ts";
 
-/** Chosen here, or sent as a hash. */
+/** Fields set here, or sent as a hash. */
 const CHANGED = new Set(["model", "stream", "store", "user", "safety_identifier", "prompt_cache_key"]);
 
-/** By a provider's name: the place in the caller's body, by which a refusal of the provider is told. */
+/** By a provider's name: the place in the caller's body that a provider's refusal is reported at. */
 export function sentFieldsOf(request: ChatRequest): ReadonlyMap<string, string> {
   const sent = new Map([
     ["system", typeof request.native?.body["instructions"] === "string" ? "instructions" : "input"],

@@ -4,6 +4,7 @@ import type { ClientBase } from "pg";
 import { messageOf } from "../../../domain/error-message.ts";
 import { connectReader } from "../../../store/postgres.ts";
 import type { ThreadAnswer } from "../verify-thread.ts";
+import { acceptedFindings } from "../accepted.ts";
 import { type BooksQuestion, checkBooks } from "../books.ts";
 import { Findings } from "../findings.ts";
 import { checkReleases } from "../releases.ts";
@@ -59,5 +60,5 @@ async function wholeOf(
   await checkRequests(client, findings, { dataKey, nowMs });
   await runOnPostgres(client, checkReleases(findings));
   await runOnPostgres(client, checkSums(POSTGRES_SUMS, findings, nowMs));
-  return findings.report();
+  return findings.report(await runOnPostgres(client, acceptedFindings()));
 }

@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { messageOf } from "../../../domain/error-message.ts";
 import { openReader } from "../../../store/sqlite-connection.ts";
+import { acceptedFindings } from "../accepted.ts";
 import { type BooksQuestion, checkBooks } from "../books.ts";
 import { Findings } from "../findings.ts";
 import type { ThreadAnswer } from "../verify-thread.ts";
@@ -57,5 +58,5 @@ function wholeOf(database: Database, { dataKey, nowMs }: SqliteVerification): Ve
   checkRequests(database, findings, { dataKey, nowMs });
   runOnSqlite(database, checkReleases(findings));
   runOnSqlite(database, checkSums(SQLITE_SUMS, findings, nowMs));
-  return findings.report();
+  return findings.report(runOnSqlite(database, acceptedFindings()));
 }

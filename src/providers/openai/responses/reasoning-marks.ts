@@ -1,19 +1,19 @@
-// Reasoning that a provider sealed (wire.md §8.4): it goes through with a mark of whose it is, and back to whom it names alone. Any other
-// is refused there, for good: it is left out, with the ids that say what it led to.
+// Reasoning that a provider sealed (wire.md §8.4): it is passed on with a mark of its issuer, and sent back to that
+// issuer only. An upstream always rejects another's: it is left out, together with the ids of what it led to.
 import { isJsonObject } from "../../../domain/read-value.ts";
 import { withoutNulls } from "../../without-nulls.ts";
 
 const MARK = "tollgate.sealed.";
-/** In JSON text no such word stands inside a string: the quotes of those are escaped. */
+/** This pattern cannot match inside a JSON string, where quotes are escaped. */
 const SEAL = /("encrypted_content"\s*:\s*")(?!")/g;
 
-/** The JSON text with each seal marked. */
+/** Returns the JSON text with each seal marked. */
 export const withMarks = (text: string, issuer: string): string =>
   text.includes('"encrypted_content"') ? text.replace(SEAL, `$1${MARK}${issuer}.`) : text;
 
 const OURS = /_[0-9a-f]{32}_\d+$/;
 
-/** Items as their issuer takes them back. */
+/** Returns items in the form in which their issuer takes them back. */
 export function returnedItems(items: readonly unknown[], issuer: string): unknown[] {
   const mark = `${MARK}${issuer}.`;
   const returned: unknown[] = [];
@@ -38,7 +38,7 @@ export function returnedItems(items: readonly unknown[], issuer: string): unknow
   return returned;
 }
 
-/** What it says, and its parts. */
+/** Removes null members of an item and of its parts. */
 function saidItem(given: Record<string, unknown>): Record<string, unknown> {
   const item = withoutNulls(given);
   const { content } = item;
@@ -47,7 +47,7 @@ function saidItem(given: Record<string, unknown>): Record<string, unknown> {
   return parts.every((part, at) => part === content[at]) ? item : { ...item, content: parts };
 }
 
-/** As long as the vendor takes one; other shapes' may be longer, and a call and its output keep the same. */
+/** The vendor's maximum. Other shapes' ids may be longer; a call and its output get the same one. */
 const CALL_ID_CHARACTERS_MAX = 64;
 
 function withShortCallId(item: Record<string, unknown>): Record<string, unknown> {

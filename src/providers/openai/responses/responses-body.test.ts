@@ -1,4 +1,5 @@
-// A caller's own body goes on as it was written, but for what is ours to say; and it is priced as it is sent (money.md §6).
+// A caller's own body is sent as it was written, except for the gateway's fields; and it is priced as it is sent
+// (money.md §6).
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { NativeBody } from "../../../domain/native-body.ts";

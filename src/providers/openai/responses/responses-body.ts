@@ -1,5 +1,6 @@
-// A caller's own Responses body on its way to an upstream of that shape (surfaces.md §4): order and unknown members stay as they are. Ours
-// are the model, the output maximum, what is stored (nothing), identifiers, and reasoning that belongs to somebody else.
+// A caller's own Responses body for an upstream of that shape (surfaces.md §4): the order and unknown members are
+// kept. The gateway sets the model, the output maximum, what is stored (nothing) and identifiers, and removes
+// reasoning of other issuers.
 import type { NativeBody } from "../../../domain/native-body.ts";
 import { isJsonObject } from "../../../domain/read-value.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
@@ -12,7 +13,7 @@ const CEILING = "max_output_tokens";
 const CEILING_BYTES = CEILING.length + 4 + String(Number.MAX_SAFE_INTEGER).length;
 const IDENTIFIERS = ["user", "safety_identifier", "prompt_cache_key"];
 
-/** One upstream call without its ceiling, which the quote decides. */
+/** Builds one upstream call without its ceiling, which the quote decides. */
 export function responsesBody(draft: CallDraft, { body }: NativeBody, issuer: string): OutgoingBody {
   const { request } = draft;
   const fields = fieldsOf(draft, body, issuer);
@@ -52,7 +53,7 @@ function fieldsOf(
       case "store":
       case "background":
       case CEILING:
-        break; // ours
+        break; // set by the gateway
       case "model":
         fields.model = release.upstreamModel;
         break;
@@ -81,7 +82,10 @@ function fieldsOf(
 
 const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
 
-/** Inline images and files have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
+/**
+ * Inline images and files have a flat maximum of their own, so their data weighs nothing; everything else about them
+ * does.
+ */
 function withoutData(fields: JsonObject): JsonObject {
   const { input } = fields;
   if (!Array.isArray(input)) return fields;
@@ -93,7 +97,7 @@ function withoutData(fields: JsonObject): JsonObject {
   return { ...fields, input: items };
 }
 
-/** Only where it stands in an image or a file, which are counted; whatever else bears such a name weighs what it is. */
+/** Only inside an image or a file, which are counted; anything else with such a name weighs what it is. */
 function weightless(part: unknown): unknown {
   if (!isJsonObject(part)) return part;
   const { type, image_url: url, file_data: data } = part;
@@ -102,7 +106,7 @@ function weightless(part: unknown): unknown {
   return inline ? { ...part, image_url: "" } : part;
 }
 
-/** Short words of the gateway's own and of closed lists, which no model reads. Everything that is not named counts. */
+/** Short words of the gateway's own and of closed lists, which no model reads. Everything that is not listed counts. */
 const SETTINGS: ReadonlySet<string> = new Set([
   "model",
   "include",
@@ -120,7 +124,7 @@ const SETTINGS: ReadonlySet<string> = new Set([
 /** The frame of an item, which has its flat overhead. */
 const FRAME = new Set(["type", "role", "status", "id", "call_id", "detail", "phase"]);
 
-/** Texts as they are; whatever has a structure as its JSON text without escapes. */
+/** Texts as they are; anything with a structure as its JSON text without escapes. */
 function textOf(fields: JsonObject): string {
   const texts: string[] = [];
   for (const [name, value] of Object.entries(fields)) {

@@ -1,4 +1,4 @@
-// An answer of the Responses shape is read once, whichever way it is told.
+// The content of a Responses answer is read once, whichever way it is sent.
 import { expect, test } from "bun:test";
 import { Failure } from "../../failure.ts";
 import { answerOf } from "../../http/answer.ts";

@@ -1,5 +1,6 @@
-// An answer of the Responses shape → parts (wire.md §8.2): its events, or its whole body. What was told by deltas is not told again by what
-// closes it; what came without deltas is. Beside them the caller gets the events themselves.
+// Reads an answer of the Responses shape into parts (wire.md §8.2): its events, or its whole body. Content that came
+// in deltas is not repeated from what closes it; content without deltas is read there. The caller also gets the
+// events themselves.
 import { RepeatedEvents } from "../../../domain/repeated-events.ts";
 import { exactObject } from "../../../domain/exact-json.ts";
 import { isJsonObject } from "../../../domain/read-value.ts";
@@ -16,7 +17,7 @@ import { readResponsesUsage } from "./responses-usage.ts";
 
 const CALLS = new Set(["function_call", "custom_tool_call"]);
 
-/** Of one answer, streamed or whole. */
+/** The reader of one answer, streamed or whole. */
 export class ResponsesReader implements AnswerReader<string> {
   id: string | null = null;
   complete = false;
@@ -27,12 +28,12 @@ export class ResponsesReader implements AnswerReader<string> {
   private body: JsonObject = {};
   /** Our index of a call by its place in the output. */
   private readonly calls = new Map<number, number>();
-  /** Places of the output of which something was said. */
+  /** The output places that had content. */
   private readonly heard = new Set<number>();
 
   private readonly repeats = new RepeatedEvents();
 
-  /** `issuer`: whose the reasoning is that this upstream seals. */
+  /** `issuer` identifies the reasoning that this upstream seals. */
   constructor(private readonly issuer: string) {}
 
   passOn(text: string): string {
@@ -136,7 +137,7 @@ export class ResponsesReader implements AnswerReader<string> {
     return index;
   }
 
-  /** An item that came without a word before its end. */
+  /** Reads an item that had no content before its end. */
   private done(event: JsonObject, parts: Part[]): null {
     const { item } = event;
     const place = placeOf(event);
@@ -180,7 +181,7 @@ export class ResponsesReader implements AnswerReader<string> {
   }
 }
 
-/** A response that failed tells what it had put out by then, or how much that was. */
+/** A failed response contains the output so far, or its size. */
 const hasOutput = (response: JsonObject): boolean =>
   (Array.isArray(response["output"]) && response["output"].length > 0) ||
   (readResponsesUsage(response["usage"], response)?.completionTokens ?? 0) > 0;

@@ -1,9 +1,9 @@
-// Usage as the Responses shape reports it: the figures of chat completions under other names (wire.md §8.2).
+// Usage of the Responses shape: the figures of chat completions under other names (wire.md §8.2).
 import { isJsonObject } from "../../../domain/read-value.ts";
 import type { ProviderUsage } from "../../provider.ts";
 import { readUsage } from "../usage.ts";
 
-/** Null when there is no usable figure in it. `response`: as far as it tells what usage does not. */
+/** Returns null if it has no usable figure. `response` has figures that usage lacks. */
 export function readResponsesUsage(
   usage: unknown,
   response: Record<string, unknown> = {},
@@ -23,7 +23,7 @@ export function readResponsesUsage(
   return told === null ? null : { ...told, calls: searchesIn(response["tool_usage"]) };
 }
 
-/** Searches that the provider made unasked. */
+/** Returns the searches that the provider made unasked. */
 function searchesIn(used: unknown): number | null {
   const searches =
     isJsonObject(used) && isJsonObject(used["web_search"]) ? used["web_search"]["num_requests"] : null;

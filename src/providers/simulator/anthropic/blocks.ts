@@ -8,7 +8,7 @@ interface Piece {
 
 export interface SaidBlock {
   kind: "text" | "thinking" | "tool_use";
-  /** Of a call. */
+  /** Set for a call. */
   call?: { id: string; name: string };
   pieces: Piece[];
 }
@@ -18,7 +18,7 @@ interface CallDelta {
   function: { name?: string; arguments: string };
 }
 
-/** What was said in a row is one block; each call is one. */
+/** Consecutive text or thinking is one block; each call is one. */
 export function claudeBlocks({ choices: [choice] }: SimulatedAnswer): SaidBlock[] {
   const blocks: SaidBlock[] = [];
   for (const fragment of choice?.fragments ?? []) {
@@ -46,14 +46,14 @@ function spoken({ delta }: Fragment): Omit<SaidBlock, "pieces"> & { words: strin
 
 export const wordsIn = (pieces: readonly Piece[]): string => pieces.map(({ words }) => words).join("");
 
-/** How a block begins in a stream. */
+/** Returns the beginning of a block in a stream. */
 export function openingOf({ kind, call }: SaidBlock): object {
   if (kind === "text") return { type: "text", text: "" };
   if (kind === "thinking") return { type: "thinking", thinking: "", signature: "" };
   return { type: "tool_use", ...call, input: {} };
 }
 
-/** Arguments that were cut are none. */
+/** Truncated arguments become an empty object. */
 export function inputOfCall(words: string): unknown {
   try {
     return JSON.parse(words) as unknown;

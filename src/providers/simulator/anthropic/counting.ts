@@ -1,4 +1,4 @@
-// The count of a prompt beside the messages: the same words, fewer of them, and no answer.
+// The token count of a prompt, beside the messages: the same fields, but fewer, and no answer.
 import { FaceRefusal, type Face } from "../face.ts";
 import { anthropicMessages } from "./face.ts";
 

@@ -1,5 +1,5 @@
-// Where a call in this shape is heard: at the vendor's own path, or below a project of Vertex AI, which has the model in its
-// path and the API's version in the body. Each wants its proof.
+// Where a call in this shape is accepted: at the vendor's own path, or below a Vertex AI project, with the model in
+// the path and the API's version in the body. Each requires its credentials.
 import type { IncomingHttpHeaders } from "node:http";
 import { FaceRefusal } from "../face.ts";
 
@@ -10,7 +10,10 @@ const VERTEX_VERSION = "vertex-2023-10-16";
 
 export const servesClaude = (path: string): boolean => path === DIRECT || VERTEX.test(path);
 
-/** The body as the vendor's own path takes it. Throws `FaceRefusal` for a call without its proof, or not in its envelope. */
+/**
+ * Returns the body as the vendor's own path takes it. Throws `FaceRefusal` for a call without credentials, or not in
+ * its envelope.
+ */
 export function unwrapped(body: unknown, path: string, headers: IncomingHttpHeaders): unknown {
   const [, encoded, method] = VERTEX.exec(path) ?? [];
   const bearer = headers.authorization?.startsWith("Bearer ") === true;

@@ -1,4 +1,4 @@
-// The simulator as the Anthropic Messages API, below `/anthropic`: as strict as the vendor, on the one bill.
+// The simulator as the Anthropic Messages API, below `/anthropic`: as strict as the vendor, with the common bill.
 import type { IncomingHttpHeaders } from "node:http";
 import { randomBase62 } from "../../../lib/id.ts";
 import type { SimulatedAnswer } from "../answer.ts";
@@ -66,7 +66,7 @@ function heardClaude(call: ClaudeCall): Heard {
   };
 }
 
-/** The same call in the words that the simulator's model hears. */
+/** Converts the call to the form that the simulator's model reads. */
 function askedOfClaude(call: ClaudeCall): Asked {
   const { thinking, output_config: output, tool_choice: choice } = call;
   const effort = thinking?.type === "enabled" ? "medium" : (output?.effort ?? "high");
@@ -116,14 +116,14 @@ const stopOf = ({ choices: [choice] }: SimulatedAnswer): object => ({
 
 type Life = "5m" | "1h" | null;
 
-/** How long what the caller marked shall live in the cache; null = nothing is marked. */
+/** Returns the cache lifetime of what the caller marked; null = nothing is marked. */
 function lifeOf(call: ClaudeCall): Life {
   const text = JSON.stringify(call);
   if (!text.includes('"cache_control":{')) return null;
   return text.includes('"ttl":"1h"') ? "1h" : "5m";
 }
 
-/** Of a prompt with a mark in it, half is written to the cache. */
+/** Half of a prompt with a mark is written to the cache. */
 function usageOfClaude(
   answer: SimulatedAnswer,
   { usage, usage_as_is: exactly }: Behaviour,
@@ -162,7 +162,7 @@ function* events(
 ): Generator<Said> {
   const plain = (event: object): Said => ({ bytes: eventText(event), tokens: 0 });
   const told = usageOfClaude(answer, behaviour, written);
-  const begun = { input_tokens: answer.promptTokens, output_tokens: 1 }; // a placeholder, as the vendor's
+  const begun = { input_tokens: answer.promptTokens, output_tokens: 1 }; // a placeholder, like the vendor's
   const silent = behaviour.no_usage === true || behaviour.usage_as_is !== undefined;
   const early = behaviour.usage_first === true ? { usage: told } : silent ? {} : { usage: begun };
   const message = { ...head, content: [], stop_reason: null, stop_sequence: null, ...early };

@@ -1,10 +1,10 @@
-// What the vendor refuses of one generation and takes of another, as its migration guides say it; of models with names of
-// their own nothing is known, and nothing refused.
+// What the vendor rejects for one generation and accepts for another, from its migration guides. Nothing is known of
+// models with other names, and nothing rejected.
 import type { ClaudeCall } from "./schema.ts";
 
 const VERSION = /claude-[a-z]+-(\d)(?:-(\d)(?!\d))?(?!\d)/;
 
-/** What is wrong with the call for this model. */
+/** Returns what is wrong with the call for this model. */
 export function generationFault({ model, messages, thinking, ...call }: ClaudeCall): string | null {
   const [named, major = "", minor = "0"] = VERSION.exec(model) ?? [];
   if (named === undefined) return null;

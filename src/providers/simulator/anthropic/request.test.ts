@@ -1,4 +1,4 @@
-// The simulator refuses what the vendor would: a test that passes on it means something.
+// The simulator rejects what the vendor would: a test that passes on it means something.
 import { expect, test } from "bun:test";
 import { samplePdf } from "../../../lib/pdf.fixtures.ts";
 import { FaceRefusal } from "../face.ts";

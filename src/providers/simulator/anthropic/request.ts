@@ -1,4 +1,5 @@
-// A call in the Messages shape as the simulator takes it: what the vendor refuses is refused here, with its status.
+// A call in the Messages shape as the simulator accepts it: what the vendor rejects is rejected here, with its
+// status.
 import type { z } from "zod";
 import { FaceRefusal } from "../face.ts";
 import { generationFault } from "./generations.ts";
@@ -7,7 +8,7 @@ import { thoughtSeal } from "./seal.ts";
 
 type Blocks = ClaudeCall["messages"][number]["content"];
 
-/** Throws `FaceRefusal` for what the vendor would refuse. `betas`: the names of the header. */
+/** Throws `FaceRefusal` for what the vendor would reject. `betas` are the names in the header. */
 export function readClaudeCall(body: unknown, betas: readonly string[] = []): ClaudeCall {
   const read = messagesSchema.safeParse(body);
   if (!read.success) {
@@ -37,11 +38,11 @@ interface FileBlock {
   source: { type: string; data: string };
 }
 
-/** A document whose bytes came along. */
+/** True for a document whose bytes are included. */
 export const isFile = (one: { type: string; source?: unknown }): boolean =>
   one.type === "document" && (one as unknown as FileBlock).source.type === "base64";
 
-/** The documents that the user or a tool sent, in base64. */
+/** Returns the documents that the user or a tool sent, in base64. */
 export const claudeDocuments = ({ messages }: ClaudeCall): string[] =>
   messages.flatMap(({ content }) =>
     content
@@ -52,13 +53,13 @@ export const claudeDocuments = ({ messages }: ClaudeCall): string[] =>
       .map((one) => (one as unknown as FileBlock).source.data),
   );
 
-/** What a header has to switch on. */
+/** Fields that a header must enable. */
 const betaFault = (call: ClaudeCall, betas: readonly string[]): string | null =>
   call.context_management !== undefined && !betas.includes("context-management-2025-06-27")
     ? "context_management: Extra inputs are not permitted"
     : null;
 
-/** Turns of one role in a row are one turn; a word of whoever runs the conversation is none. */
+/** Joins consecutive turns of one role; a system message is not a turn. */
 function merged(call: ClaudeCall): ClaudeCall {
   const turns: ClaudeCall["messages"] = [];
   for (const { role, content } of call.messages) {
@@ -112,7 +113,7 @@ function toolFault({ messages, tools }: ClaudeCall): string | null {
       return `${where}: tool_result blocks must come first`;
     const missing = [...open].filter((id) => !answered.has(id));
     if (missing.length > 0) return `${where}: tool_use ids without tool_result: ${missing.join(", ")}`;
-    const extra = results.filter((id) => !open.delete(id)); // of another turn, or told twice
+    const extra = results.filter((id) => !open.delete(id)); // of another turn, or answered twice
     if (extra.length > 0) return `${where}: unexpected tool_use_id in tool_result: ${extra.join(", ")}`;
     const calls = ofType(content, "tool_use").map(({ id }) => id);
     open = new Set(calls);
@@ -143,7 +144,7 @@ function thinkingFault({ messages, max_tokens: ceiling, thinking, ...call }: Cla
   return `messages.${messages.indexOf(round)}.content.0: expected thinking or redacted_thinking, but found ${round.content[0]?.type}`;
 }
 
-/** Of every turn, however old. */
+/** Checks the thoughts of every turn, however old. */
 function sealFault({ messages }: ClaudeCall): string | null {
   for (const [at, { role, content }] of messages.entries())
     for (const [n, one] of content.entries()) {

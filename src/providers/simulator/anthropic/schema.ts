@@ -1,4 +1,4 @@
-// The body of a call in the Messages shape, as strict as the vendor: what it does not know it refuses.
+// The body of a call in the Messages shape, as strict as the vendor: unknown fields are rejected.
 import { z } from "zod";
 
 const mark = {
@@ -57,7 +57,7 @@ const searchResult = z.strictObject({
 });
 const toolReference = z.strictObject({ ...mark, type: z.literal("tool_reference"), tool_name: z.string() });
 const PLAIN = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
-/** A text is a block of it. */
+/** Converts a text to a block. */
 const texts = (words: unknown): unknown =>
   typeof words === "string" ? [{ type: "text", text: words }] : words;
 const block = z.discriminatedUnion("type", [

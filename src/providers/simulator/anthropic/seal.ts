@@ -1,4 +1,4 @@
-// The simulator's signature of a thought: only what it thought itself comes back to it.
+// The simulator's signature of a thought: it accepts only its own thoughts back.
 import { createHmac } from "node:crypto";
 
 export const thoughtSeal = (thought: string): string =>

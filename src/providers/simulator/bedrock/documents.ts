@@ -1,4 +1,5 @@
-// What Converse asks of documents: a name in its own letters, no name twice, five at most, and a word beside them.
+// What Converse requires of documents: a name in certain characters, no name twice, at most five, and a text beside
+// them.
 import { z } from "zod";
 
 export const document = z.strictObject({
@@ -25,11 +26,11 @@ const BYTES_MAX = 4_500_000;
 const inside = (content: readonly Block[]) =>
   content.flatMap((block) => ("document" in block ? [block.document] : []));
 
-/** All that came, in base64. */
+/** Returns all documents, in base64. */
 export const converseDocuments = (messages: readonly Turn[]): string[] =>
   messages.flatMap(({ content }) => inside(content).map(({ source }) => source.bytes));
 
-/** What the vendor says of them; null where it takes them. */
+/** Returns the vendor's complaint about them; null if it accepts them. */
 export function documentFault(messages: readonly Turn[]): string | null {
   const all = messages.flatMap(({ content }) => inside(content));
   if (all.length > DOCUMENTS_MAX) return `You cannot include more than ${DOCUMENTS_MAX} documents.`;

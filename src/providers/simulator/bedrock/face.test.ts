@@ -1,4 +1,4 @@
-// The simulator as Bedrock refuses what the vendor refuses, so that a codec which passes here passes there.
+// The simulated Bedrock rejects what the vendor rejects, so that a codec that passes here passes there.
 import { expect, test } from "bun:test";
 import { samplePdf } from "../../../lib/pdf.fixtures.ts";
 import { FaceRefusal } from "../face.ts";
@@ -33,7 +33,7 @@ const document = (name: string, bytes = PDF, format = "pdf"): object => ({
 
 const point = (ttl?: string): object => ({ cachePoint: { type: "default", ...(ttl && { ttl }) } });
 
-/** What is said against a body; null when it is heard. */
+/** Returns the complaint about a body; null if it is accepted. */
 function said(body: object, headers: Record<string, string> = KEY, path = PATH): string | null {
   try {
     converse.hear(body, path, headers);

@@ -1,4 +1,4 @@
-// The simulator as Amazon Bedrock's Converse, below `/bedrock`: as strict as the vendor, on the one bill.
+// The simulator as Amazon Bedrock's Converse, below `/bedrock`: as strict as the vendor, with the common bill.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Fragment, SimulatedAnswer, SimulatedChoice } from "../answer.ts";
 import type { Behaviour } from "../behaviour.ts";
@@ -41,7 +41,7 @@ function hear(body: unknown, path: string, headers: IncomingHttpHeaders): Heard 
 const SIGNED =
   /^AWS4-HMAC-SHA256 Credential=[A-Z0-9]{16,}\/(\d{8})\/[a-z0-9-]+\/bedrock\/aws4_request, SignedHeaders=[a-z0-9;-]*\bhost;[a-z0-9;-]*\bx-amz-date\b[a-z0-9;-]*, Signature=[0-9a-f]{64}$/;
 
-/** A key as bearer, or a signature of the day that its date names. */
+/** Requires a key as bearer token, or a signature for the day in its date. */
 function requireProof({ authorization = "", "x-amz-date": date }: IncomingHttpHeaders, model: string): void {
   const day = SIGNED.exec(authorization)?.[1];
   const signed =
@@ -58,11 +58,11 @@ const STOPS = { stop: "end_turn", length: "max_tokens", tool_calls: "tool_use" }
 
 interface How {
   behaviour: Behaviour;
-  /** For how long what the caller marked shall be kept. */
+  /** The lifetimes of the caller's cache points. */
   points: readonly ("5m" | "1h")[];
 }
 
-/** Of a prompt with marks in it half is written to the cache, but for what `classes.cached` says was there. */
+/** Half of a prompt with cache points is written to the cache, except for the part that `classes.cached` says was read. */
 function usageOf(answer: SimulatedAnswer, { behaviour, points }: How): unknown {
   if (behaviour.usage_as_is !== undefined) return behaviour.usage_as_is;
   const prompt = behaviour.usage?.prompt_tokens ?? answer.promptTokens;
@@ -81,10 +81,10 @@ function usageOf(answer: SimulatedAnswer, { behaviour, points }: How): unknown {
   };
 }
 
-/** One fragment in this shape's words: of which block it is, how that begins, and what it adds. */
+/** One fragment in this shape: the kind of its block, how the block begins, and what the fragment adds. */
 interface Piece {
   kind: "text" | "reasoning" | "tool";
-  /** A block of its own begins. */
+  /** Begins a block of its own. */
   start?: { toolUseId: string; name: string };
   text: string;
   tokens: number;
@@ -147,7 +147,7 @@ function wholeOf(answer: SimulatedAnswer, how: How): unknown {
   };
 }
 
-/** Arguments that were cut are none. */
+/** Truncated arguments become an empty object. */
 function inputOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

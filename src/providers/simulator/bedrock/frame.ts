@@ -11,7 +11,7 @@ function header(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([key.length]), key, Buffer.from([TEXT]), size, text]);
 }
 
-/** Headers and payload between their lengths and their checksums. */
+/** Returns headers and payload between their lengths and their checksums. */
 export function message(headers: Record<string, string>, payload: string | Buffer): Buffer {
   const head = Buffer.concat(Object.entries(headers).map(([name, value]) => header(name, value)));
   const body = Buffer.from(payload);

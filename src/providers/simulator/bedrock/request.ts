@@ -1,4 +1,4 @@
-// A Converse request as the simulator reads it, and what Bedrock would not take of it.
+// A Converse request as the simulator reads it, and what Bedrock would reject in it.
 import { z } from "zod";
 import type { Asked } from "../asked.ts";
 import { documentTokens } from "../documents.ts";
@@ -101,7 +101,7 @@ export const converseSchema = z.strictObject({
 export type Converse = z.output<typeof converseSchema>;
 type Turn = Converse["messages"][number];
 
-/** Throws `FaceRefusal` with the vendor's 400 for what its models do not take. */
+/** Throws `FaceRefusal` with the vendor's 400 for what its models do not accept. */
 export function requireSound(request: Converse, model: string): void {
   const refuse = (message: string): never => {
     throw new FaceRefusal(message, { status: 400, code: "ValidationException", model });
@@ -131,7 +131,7 @@ export function requireSound(request: Converse, model: string): void {
 
 type Refuse = (message: string) => void;
 
-/** Every call is answered in the very next message, and nothing else is. */
+/** Every call must be answered in the very next message, and nothing else may be. */
 function requireResults(
   before: Turn | undefined,
   content: Turn["content"],
@@ -159,7 +159,10 @@ function requireSigned(content: Turn["content"], { at, refuse }: { at: number; r
   }
 }
 
-/** A budget inside the maximum; nothing that excludes it; and its own reasoning in front of the running round's calls. */
+/**
+ * Requires a budget below the maximum, nothing that excludes it, and the model's own reasoning in front of the
+ * current round's calls.
+ */
 function requireThinking(request: Converse, refuse: Refuse): void {
   const { thinking } = request.additionalModelRequestFields ?? {};
   if (thinking?.type !== "enabled") return;
@@ -181,13 +184,16 @@ function requireThinking(request: Converse, refuse: Refuse): void {
     refuse("Expected `thinking` or `redacted_thinking`, but found `tool_use`.");
 }
 
-/** Lifetimes of what is to be kept, in the order in which the vendor reads it: tools, instructions, conversation. */
+/**
+ * Returns the lifetimes of all cache points, in the order in which the vendor reads them: tools, instructions,
+ * conversation.
+ */
 export const pointsOf = ({ toolConfig, system = [], messages }: Converse): ("5m" | "1h")[] =>
   [...(toolConfig?.tools ?? []), ...system, ...messages.flatMap(({ content }) => content)].flatMap((one) =>
     "cachePoint" in one ? [one.cachePoint.ttl ?? "5m"] : [],
   );
 
-/** Claude keeps all of it; Nova no tools and nothing for an hour; others nothing. */
+/** Claude can cache all of it; Nova no tools and nothing for an hour; other models nothing. */
 function requirePoints(request: Converse, model: string, refuse: Refuse): void {
   const points = pointsOf(request);
   if (points.length === 0) return;
@@ -212,7 +218,7 @@ function requirePoints(request: Converse, model: string, refuse: Refuse): void {
     }
 }
 
-/** The same call as every face of the simulator answers it. */
+/** Converts the call to the form that every face of the simulator answers. */
 export function askedByConverse(
   request: Converse,
   { model, stream }: { model: string; stream: boolean },
@@ -246,7 +252,7 @@ export function askedByConverse(
   };
 }
 
-/** A message of ours for each kind of block in a turn: results are messages of their own. */
+/** Returns one of our messages for each kind of block in a turn: results are messages of their own. */
 function saidIn({ role, content }: Turn): Asked["messages"] {
   const results = content.flatMap((one) =>
     "toolResult" in one

@@ -1,4 +1,5 @@
-// What the simulated model signs its reasoning with, so that a text which is not its own is refused as the vendor refuses it.
+// The simulated model signs its reasoning with this, so that a text that is not its own is rejected as the vendor
+// rejects it.
 import { createHmac } from "node:crypto";
 
 const KEY = "the simulated model";

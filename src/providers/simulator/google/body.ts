@@ -1,4 +1,4 @@
-// The body of a `generateContent` call as the vendor takes it: what it does not know is refused, never ignored.
+// The body of a `generateContent` call, as strict as the vendor: unknown fields are rejected, never ignored.
 import { z } from "zod";
 import { FaceRefusal } from "../face.ts";
 
@@ -11,7 +11,7 @@ const textPart = z.strictObject({
   thought: z.boolean().optional(),
   thoughtSignature: z.string().min(1).optional(),
 });
-/** Beside its place, by which calls and their answers are paired here. */
+/** Calls and their answers are paired by place here, not by this id. */
 const id = z.string().min(1).optional();
 const functionCall = z.strictObject({
   functionCall: z.strictObject({ id, name, args: z.record(z.string(), z.unknown()).optional() }),
@@ -27,7 +27,7 @@ const part = z.union([
   z.strictObject({ inlineData: z.strictObject({ mimeType: z.string().min(1), data: z.base64().min(1) }) }),
   z.strictObject({ fileData: z.strictObject({ mimeType: z.string().optional(), fileUri: z.url() }) }),
 ]);
-/** What a model said may come back with the empty text that a stream of its ended with. */
+/** A model's content may come back with the empty text that ended one of its streams. */
 const content = z
   .strictObject({ role: z.enum(["user", "model"]), parts: z.array(part).min(1) })
   .refine(
@@ -93,7 +93,7 @@ export type GeminiCall = z.output<typeof schema>;
 export type CallContent = z.output<typeof content>;
 export type CalledPart = z.output<typeof functionCall>;
 
-/** Throws `FaceRefusal` for what the vendor would not read. */
+/** Throws `FaceRefusal` for a body that the vendor would not read. */
 export function readGeminiCall(body: unknown, model: string): GeminiCall {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;

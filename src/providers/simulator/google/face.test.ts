@@ -1,4 +1,4 @@
-// The face is as strict as the vendor: what Gemini refuses, it refuses.
+// This face is as strict as the vendor: what Gemini rejects, it rejects.
 import { expect, test } from "bun:test";
 import { samplePdf } from "../../../lib/pdf.fixtures.ts";
 import { FaceRefusal } from "../face.ts";
@@ -8,7 +8,7 @@ import { geminiSeal } from "./signature.ts";
 const FLASH = "gemini-3.8-flash";
 const OLD = "gemini-2.5-pro";
 
-/** What it says of a body: why not, or null. */
+/** Returns its reason for rejecting a body, or null. */
 function refusalFor(
   body: unknown,
   model = FLASH,

@@ -1,5 +1,6 @@
-// The simulator's face for Gemini: `/google/v1beta/models/{m}:generateContent` and `:streamGenerateContent`, and the same
-// below a project of Vertex. As strict as the vendor; it thinks, signs its calls, and tells its usage with every event.
+// The simulator's face for Gemini: `/google/v1beta/models/{m}:generateContent` and `:streamGenerateContent`, and the
+// same below a Vertex project. As strict as the vendor; it thinks, signs its calls, and reports usage with every
+// event.
 import { randomBase62 } from "../../../lib/id.ts";
 import type { SimulatedAnswer } from "../answer.ts";
 import type { Asked } from "../asked.ts";
@@ -56,7 +57,7 @@ function heard(call: GeminiCall, model: string, stream: boolean): Heard {
   };
 }
 
-/** The call in the words in which answers are made. */
+/** Converts the call to the form from which answers are made. */
 function askedBy(
   { systemInstruction, contents, tools, toolConfig, generationConfig = {} }: GeminiCall,
   model: string,
@@ -122,7 +123,7 @@ function choiceOf(toolConfig: GeminiCall["toolConfig"]): unknown {
 
 type Thinking = NonNullable<GeminiCall["generationConfig"]>["thinkingConfig"];
 
-/** Null where the call says nothing about thinking. */
+/** Returns null if the call does not configure thinking. */
 function effortOf(thinking: Thinking): string | null {
   if (thinking === undefined) return null;
   const { thinkingLevel, thinkingBudget = -1 } = thinking;

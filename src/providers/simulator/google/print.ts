@@ -9,20 +9,20 @@ import { geminiSeal } from "./signature.ts";
 export interface Says {
   head: { modelVersion: string; responseId: string };
   model: string;
-  /** Thoughts are shown, not only paid for. */
+  /** True if thoughts are shown, not only paid for. */
   thoughts: boolean;
 }
 
-/** Some parts of a candidate, and what they add to the bill. */
+/** Some parts of a candidate, and the tokens they add to the bill. */
 interface Piece {
-  /** What it was made of. */
+  /** The fragments it was made from. */
   of: readonly Fragment[];
   parts: object[];
   tokens: number;
   thoughts: number;
 }
 
-/** The last word of a stream: empty, beside the finish. */
+/** The last piece of a stream: empty, beside the finish. */
 const END: Piece = { of: [], parts: [{ text: "" }], tokens: 0, thoughts: 0 };
 
 const FINISHES = { stop: "STOP", length: "MAX_TOKENS", tool_calls: "STOP" } as const;
@@ -66,7 +66,7 @@ interface ToolDelta {
   function: { name?: string; arguments: string };
 }
 
-/** The figures of the whole answer, or of as much of it as was generated. */
+/** The usage of the whole answer, or of as much of it as was generated. */
 function usageMetadata(
   answer: SimulatedAnswer,
   behaviour: Behaviour,
@@ -80,7 +80,7 @@ function usageMetadata(
   return {
     usageMetadata: {
       promptTokenCount: prompt,
-      // Figures of zero are left out.
+      // Figures of zero are omitted.
       ...(completion > thought && { candidatesTokenCount: completion - thought }),
       ...(thought > 0 && { thoughtsTokenCount: thought }),
       totalTokenCount: prompt + completion,
@@ -89,7 +89,7 @@ function usageMetadata(
   };
 }
 
-/** The body of a whole answer. */
+/** Returns the body of a whole answer. */
 export function geminiWhole(says: Says, answer: SimulatedAnswer, behaviour: Behaviour): unknown {
   const choices = answer.choices.map((choice) => piecesOf(says, choice));
   const thoughts = choices.flat().reduce((sum, piece) => sum + piece.thoughts, 0);
@@ -105,7 +105,7 @@ export function geminiWhole(says: Says, answer: SimulatedAnswer, behaviour: Beha
   };
 }
 
-/** Only where they were asked for, and there is text. */
+/** Only if they were requested, and there is text. */
 function logprobsResult(pieces: readonly Piece[], { topLogprobs }: SimulatedAnswer): object {
   const told = logprobsOf(
     pieces.flatMap(({ of }) => of),
@@ -127,7 +127,7 @@ const candidateOf = ({ token, logprob, bytes }: TokenLogprob): object => ({
   logProbability: logprob,
 });
 
-/** Texts that follow one another are one part of a whole answer. */
+/** Joins consecutive texts, which are one part of a whole answer. */
 function joined(pieces: readonly Piece[]): object[] {
   const parts: { text?: string; thought?: boolean }[] = [];
   for (const part of pieces.flatMap((piece) => piece.parts as { text?: string; thought?: boolean }[])) {
@@ -147,7 +147,7 @@ interface Told {
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\r\n\r\n`;
 
-/** A stream of objects, whose end is the end of the connection. */
+/** A stream of objects that ends with its connection. */
 export const geminiWords = (says: Says, { answer, behaviour, failed }: Told): StreamWords => ({
   events: events(says, answer, behaviour),
   end: "",

@@ -1,4 +1,4 @@
-// What Gemini refuses of a body that it can read: a conversation whose calls and answers do not pair, a thought signature
+// What Gemini rejects in a readable body: a conversation whose calls and answers do not pair, a thought signature
 // that is missing or not its own, thinking outside its bounds.
 import { FaceRefusal } from "../face.ts";
 import { geminiModel } from "../../google/models.ts";
@@ -17,7 +17,7 @@ export function requireAcceptable(call: GeminiCall, model: string): void {
   if (found !== null) refuse(found);
 }
 
-/** What a model said piece by piece is one turn of it. */
+/** Joins consecutive contents of the model, which are one turn. */
 function turnsOf(contents: readonly CallContent[]): CallContent[] {
   const turns: CallContent[] = [];
   for (const { role, parts } of contents) {
@@ -48,7 +48,10 @@ function unpaired(contents: readonly CallContent[]): string | null {
   return contents.at(-1)?.role === "user" ? null : "Please ensure that the last turn is of the user.";
 }
 
-/** Strict within the current turn, which begins with what the user said last; what is there is checked everywhere. */
+/**
+ * Signatures are required within the current turn, which begins with the user's last message; existing ones are
+ * checked everywhere.
+ */
 function unsigned(contents: readonly CallContent[], model: string): string | null {
   const { signed } = geminiModel(model);
   const turn = contents.findLastIndex(

@@ -1,5 +1,5 @@
-// Thought signatures of the simulator: bound to the model, and to the call on which they stood. A client may complete the
-// arguments of a call, as Claude Code does with defaults; it may not change them.
+// Thought signatures of the simulator, bound to the model and to the call that they came on. A client may complete
+// the arguments of a call, as Claude Code does with defaults; it may not change them.
 import { createHash } from "node:crypto";
 
 interface SignedCall {
@@ -12,7 +12,7 @@ export const geminiSeal = (model: string, { name, args = {} }: SignedCall): stri
   return `${digestOf([model, name, told])}${told}`;
 };
 
-/** Whether a signature stood on this call. */
+/** True if the signature belongs to this call. */
 export function isSealOf(signature: string, model: string, { name, args = {} }: SignedCall): boolean {
   const [digest, told] = [signature.slice(0, DIGEST_CHARACTERS), signature.slice(DIGEST_CHARACTERS)];
   if (digest !== digestOf([model, name, told])) return false;

@@ -1,4 +1,4 @@
-// The simulator as the Responses API, beside chat completions: as strict as the vendor, on the one bill.
+// The simulator as the Responses API, beside chat completions: as strict as the vendor, with the common bill.
 import { randomBase62 } from "../../../lib/id.ts";
 import type { SimulatedAnswer } from "../answer.ts";
 import type { Behaviour } from "../behaviour.ts";
@@ -145,7 +145,7 @@ function* events(
   yield plain(`response.${end.status}`, { response });
 }
 
-/** The words of one item, in groups, between what opens and what closes them. */
+/** Yields the text of one item, in groups, between the events that open and close it. */
 function* grown(
   { id, words, pieces }: SimulatedItem,
   output_index: number,

@@ -1,4 +1,4 @@
-// A Responses call in the words that the simulator's model hears.
+// Converts a Responses call to the form that the simulator's model reads.
 import type { Asked } from "../asked.ts";
 import { documentTokens } from "../documents.ts";
 import type { ResponsesCall, ResponsesItem } from "./request.ts";
@@ -56,11 +56,11 @@ function messagesOf(item: ResponsesItem): Asked["messages"] {
   }
 }
 
-/** A document's data is no text of the prompt. */
+/** A document's data is not part of the prompt's text. */
 const otherOf = (part: object): string =>
   JSON.stringify("file_data" in part ? { ...part, file_data: "" } : part);
 
-/** What users and tools showed, in base64. */
+/** Returns the documents that users and tools sent, in base64. */
 function documentsIn(input: ResponsesCall["input"]): string[] {
   if (typeof input === "string") return [];
   const shown = input.flatMap((item): readonly object[] => {
@@ -95,7 +95,7 @@ function toolsOf(tool: Tool): AskedTool[] {
   ];
 }
 
-/** How the model names a tool of a group. */
+/** Returns the model's name for a tool in a group. */
 export const groupedName = ({ name, namespace }: { name: string; namespace?: string | undefined }): string =>
   namespace === undefined ? name : `${namespace}__${name}`;
 

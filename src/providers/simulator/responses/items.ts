@@ -1,4 +1,4 @@
-// The simulator's answer as items of the Responses shape, each with the words of its events.
+// The simulator's answer as items of the Responses shape, each with the names of its events.
 import { randomBase62 } from "../../../lib/id.ts";
 import type { Fragment, SimulatedAnswer } from "../answer.ts";
 import { logprobsOf } from "../logprobs.ts";
@@ -11,7 +11,7 @@ interface Piece {
   tokens: number;
 }
 
-/** How the words of an item come; null where they do not. */
+/** How an item's text is sent; null = there is no such event. */
 interface Words {
   place: object;
   opens: string | null;
@@ -37,7 +37,7 @@ interface Run {
   pieces: Piece[];
 }
 
-/** What was said in a row is one item; each call is one. */
+/** Consecutive text, refusal or reasoning is one item; each call is one. */
 export function simulatedItems(answer: SimulatedAnswer, call: ResponsesCall): SimulatedItem[] {
   const {
     choices: [choice],
@@ -113,7 +113,7 @@ function message(
   };
 }
 
-/** Its words are told as a summary to who asked for one; sealed it goes to who asked for that. */
+/** Its text is sent as a summary if one was requested, and its seal if that was. */
 function thought(run: Run, { reasoning, include = [] }: ResponsesCall): SimulatedItem {
   const id = `rs_sim${randomBase62(16)}`;
   const told = typeof reasoning?.summary === "string";
@@ -185,7 +185,7 @@ function called(run: Run, { tools = [] }: ResponsesCall, status: string): Simula
   };
 }
 
-/** Free text: what the model wrote as its one argument. */
+/** Free text: the model's one argument. */
 function inputOf(run: Run): Piece {
   const tokens = run.pieces.reduce((total, piece) => total + piece.tokens, 0);
   try {

@@ -1,4 +1,4 @@
-// A call in the Responses shape as the simulator takes it: what the vendor refuses is refused here, with its code.
+// A call in the Responses shape as the simulator accepts it: what the vendor rejects is rejected here, with its code.
 import { z } from "zod";
 import { FaceRefusal } from "../face.ts";
 import { isReasoningSeal } from "./seal.ts";
@@ -52,11 +52,11 @@ const item = z.union([
   z.strictObject({ type: z.literal("custom_tool_call_output"), ...output }),
   z.strictObject({
     type: z.literal("reasoning"),
-    id: id("rs"), // the AI SDK leaves it out
+    id: id("rs"), // the AI SDK omits it
     summary: z.array(z.strictObject({ type: z.literal("summary_text"), text: z.string() })),
     content: z
       .array(z.strictObject({ type: z.literal("reasoning_text"), text: z.string() }))
-      .nullable() // as codex says it
+      .nullable() // as codex sends it
       .optional(),
     encrypted_content: z.string().nullable().optional(),
     status,
@@ -164,7 +164,7 @@ const schema = z.strictObject({
 export type ResponsesCall = z.output<typeof schema>;
 export type ResponsesItem = Exclude<ResponsesCall["input"], string>[number];
 
-/** Throws `FaceRefusal` for what the vendor would refuse. */
+/** Throws `FaceRefusal` for what the vendor would reject. */
 export function readResponsesCall(body: unknown): ResponsesCall {
   const read = schema.safeParse(body);
   if (!read.success) {
@@ -201,7 +201,7 @@ function pairFault(items: readonly ResponsesItem[]): Fault | null {
   return first === undefined ? null : { message: `No tool output found for function call ${first}.` };
 }
 
-/** Nothing is stored, so a thought comes back sealed, and only from where it was sealed. */
+/** Nothing is stored, so a thought must come back sealed, by the model that sealed it. */
 function sealFault(items: readonly ResponsesItem[]): Fault | null {
   for (const one of items) {
     if (one.type !== "reasoning") continue;

@@ -1,9 +1,10 @@
-// The simulator's seal of a thought: only what it thought itself comes back to it, with its id or, as the AI SDK sends it, without.
+// The simulator's seal of a thought: it accepts only its own thoughts back, with the id or, as the AI SDK sends them,
+// without.
 import { createHmac } from "node:crypto";
 
 export const reasoningSeal = (id: string): string => `${digestOf(id)}${Buffer.from(id).toString("base64")}`;
 
-/** Whether a thought was sealed here; under this id, where it has one. */
+/** True if a thought was sealed here, under this id if it has one. */
 export function isReasoningSeal(sealed: string, id: string | undefined): boolean {
   const sealedId = Buffer.from(sealed.slice(DIGEST_CHARACTERS), "base64").toString();
   return sealed === reasoningSeal(sealedId) && (id ?? sealedId) === sealedId;

@@ -1,0 +1,34 @@
+// Findings that an operator has accepted: an entry that was made on a damaged balance stays as it is, because entries are
+// append-only and chained. The audit lists them apart, so that whatever nobody has accepted stands out
+// (docs/decisions/0091-accepted-findings.md).
+import { ask, orNull, type Query, type SqlRow, textOf } from "../../store/sql.ts";
+import type { Violation } from "../records.ts";
+import { CHAIN_FINDINGS } from "./chain.ts";
+
+/** Returns the findings that concern entries, the only ones that nothing can repair. */
+export const inEntries = (violations: readonly Violation[]): Violation[] =>
+  violations.filter(({ invariant }) => CHAIN_FINDINGS.has(invariant));
+
+/** Returns what was accepted of every organization. */
+export function* acceptedFindings(): Query<Violation[]> {
+  const rows = yield* ask("SELECT org_id, accepted FROM stopped_organization WHERE accepted IS NOT NULL");
+  return rows.flatMap(acceptedIn);
+}
+
+/** Returns what a row says was accepted of its organization: nothing if that cannot be read. */
+export function acceptedIn(row: SqlRow): Violation[] {
+  const organizationId = textOf(row["org_id"]);
+  return inEntries(violationsIn(orNull(row["accepted"], textOf) ?? "[]")).filter(
+    (one) => one.organizationId === organizationId,
+  );
+}
+
+/** Reads violations as the store keeps them, in JSON. Returns none if they cannot be read. */
+export function violationsIn(printed: unknown): Violation[] {
+  try {
+    const read: unknown = JSON.parse(textOf(printed));
+    return Array.isArray(read) ? (read as Violation[]) : [];
+  } catch {
+    return [];
+  }
+}
