@@ -46,7 +46,7 @@ test("nothing of a key, a prompt or an answer is ever logged", async () => {
   expect(logged).not.toContain((answer.choices[0]?.message.content ?? "").slice(0, 20));
   const [stopped, ...requests] = logged.trim().split("\n").toReversed();
   expect(JSON.parse(stopped ?? "")).toMatchObject({
-    msg: "told to stop: answers that run may finish",
+    msg: "told to stop: running answers may finish",
     running: 0,
   });
   for (const line of requests)

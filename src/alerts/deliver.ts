@@ -80,7 +80,7 @@ async function send(on: DeliverPorts, delivery: Delivery, nowMs: number): Promis
   if (found === null) return refused("The channel was removed.");
   const { channel, secret } = found;
   if (channel.kind === "mail") return on.mail(channel, delivery);
-  if (secret === null) return refused("The channel's secret is damaged; make a new channel.");
+  if (secret === null) return refused("The channel's secret is damaged; create a new channel.");
   const { id, payload: body } = delivery;
   return post(channel.target, { body, headers: signedHeaders(secret, { id, body, nowMs }) }, on.to);
 }

@@ -3,7 +3,7 @@ import { post } from "./post.ts";
 
 const message = { body: "{}", headers: { "webhook-id": "msg_1" } };
 
-test("the address that was judged is the one that is called, under the name's own host", async () => {
+test("the call goes to the address that was checked, with the name as its host", async () => {
   const seen: string[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -27,7 +27,7 @@ test("the address that was judged is the one that is called, under the name's ow
   await server.stop(true);
 });
 
-test("a name that was rebound to this machine since it was entered is not called", async () => {
+test("a name that now resolves to this machine is not called", async () => {
   const resolveHost = async (): Promise<string[]> => ["127.0.0.1"];
   expect(await post("https://hooks.example.com/", message, { privateTargets: false, resolveHost })).toEqual({
     kind: "refused",
@@ -36,7 +36,7 @@ test("a name that was rebound to this machine since it was entered is not called
   });
 });
 
-test("nobody there is a failure, said in a sentence", async () => {
+test("a refused connection is a failure, explained in a sentence", async () => {
   expect(await post("http://127.0.0.1:1/", message, { privateTargets: true })).toMatchObject({
     kind: "failed",
     error: expect.stringContaining("No connection"),

@@ -54,17 +54,14 @@ test.each([
   [3_299n, "between", "3.2 days"],
   [3_300n, "clear", "3.3 days"],
   [-1_000n, "crossed", "0 days"],
-] as const)(
-  "three days are asked for, and %s thousandths of one day are left",
-  async (is, standing, left) => {
-    const figures = {
-      nowMs: () => NOW_MS,
-      spentSince: async () => nanoUsd(7_000n),
-      balance: async () => ({ available: is as NanoUsd, held: ZERO_USD, debt: ZERO_USD }),
-    } as unknown as Figures;
-    const rule = { kind: "days_left_below", days: 3 } as unknown as Rule;
-    expect(await readingsOf(rule, figures)).toMatchObject([
-      { standing, text: `At the pace of the past 7 days the balance lasts ${left}, less than 3 days.` },
-    ]);
-  },
-);
+] as const)("a rule of three days with %s thousandths of a day left", async (is, standing, left) => {
+  const figures = {
+    nowMs: () => NOW_MS,
+    spentSince: async () => nanoUsd(7_000n),
+    balance: async () => ({ available: is as NanoUsd, held: ZERO_USD, debt: ZERO_USD }),
+  } as unknown as Figures;
+  const rule = { kind: "days_left_below", days: 3 } as unknown as Rule;
+  expect(await readingsOf(rule, figures)).toMatchObject([
+    { standing, text: `At the pace of the past 7 days the balance lasts ${left}, less than 3 days.` },
+  ]);
+});

@@ -97,7 +97,7 @@ async function daysLeft({ days }: Rule, figures: Figures): Promise<Reading[]> {
   const left = tenths === null ? null : Number(tenths) / 10;
   const isOver = tenths === null || owned * 70n >= BigInt(days * 11) * week;
   const isLess = owned * 7n < BigInt(days) * week;
-  const lasts = left === null ? "for ever" : counted(Math.max(left, 0), "day");
+  const lasts = left === null ? "forever" : counted(Math.max(left, 0), "day");
   return [
     {
       subject: "organization",
@@ -117,7 +117,7 @@ async function spendPerDay({ amount }: Rule, figures: Figures): Promise<Reading[
     {
       subject: day,
       standing: spent > amount ? "crossed" : "clear",
-      text: `Today (${day} UTC) ${preciseUsd(spent)} were spent, more than ${preciseUsd(amount)}.`,
+      text: `Today (${day} UTC) ${preciseUsd(spent)} was spent, more than ${preciseUsd(amount)}.`,
       facts: { day, spent_usd: formatUsd(spent), threshold_usd: formatUsd(amount) },
     },
   ];
@@ -188,7 +188,7 @@ async function routes(figures: Figures): Promise<Reading[]> {
       // A circuit that opens briefly is not news.
       standing: soon || state === "disabled" || state === "stale" ? "crossed" : "clear",
       text: soon
-        ? `The release of route ${route} expires on ${printMinute(endsMs)}; without a newer one ${model} stops on it.`
+        ? `The release of route ${route} expires on ${printMinute(endsMs)}; without a newer one, ${model} is no longer served on it.`
         : `Route ${route} of ${model} is ${state}.`,
       facts: { route, model, state, expires_at: expires },
     };

@@ -14,7 +14,7 @@ test("signs as the Standard Webhooks specification's example does", () => {
   });
 });
 
-test("each channel has a secret of its own, 24 random bytes", () => {
+test("each channel has its own secret of 24 random bytes", () => {
   const [one, two] = [newSigningSecret(), newSigningSecret()];
   expect(one).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
   expect(one).not.toBe(two);

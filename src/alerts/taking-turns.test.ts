@@ -3,14 +3,14 @@ import { TakingTurns } from "./taking-turns.ts";
 
 const hanging = new Promise<void>(() => {});
 
-test("who was never served comes first, then who was served longest ago, each in the order that they wait in", async () => {
+test("those never served come first, then those served longest ago, each in the order they wait in", async () => {
   const turns = new TakingTurns(3);
   for (const id of ["a", "b", "c"]) await turns.take(id, Promise.resolve());
   await turns.take("a", Promise.resolve());
   expect(turns.next(["a", "b", "d", "c", "e"])).toEqual(["d", "e", "b"]);
 });
 
-test("who has something under way is passed over until it ends, however that is", async () => {
+test("one with work in progress is skipped until it ends, whatever the outcome", async () => {
   const turns = new TakingTurns(4);
   void turns.take("hangs", hanging);
   const fails = turns.take("fails", Promise.reject(new Error("no")));
@@ -19,7 +19,7 @@ test("who has something under way is passed over until it ends, however that is"
   expect([turns.free, turns.next(["hangs", "fails", "other"])]).toEqual([3, ["other", "fails"]]);
 });
 
-test("there are no more turns than places", () => {
+test("no more turns are taken than there are places", () => {
   const turns = new TakingTurns(2);
   void turns.take("a", hanging);
   expect(turns.next(["b", "c"])).toEqual(["b"]);

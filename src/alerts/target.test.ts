@@ -4,7 +4,7 @@ import { isPublicAddress, readTarget, resolveTarget, TargetRefusal } from "./tar
 const strict = { privateTargets: false };
 const nowhere = async (): Promise<string[]> => ["93.184.215.14"];
 
-describe("an address that customers may not choose", () => {
+describe("addresses that customers may not choose", () => {
   test.each([
     "http://hooks.example.com/",
     "ftp://hooks.example.com/",
@@ -67,7 +67,7 @@ test.each([
   [["::ffff:10.0.0.1"]],
   [["169.254.169.254"]],
   [[]],
-])("a name that leads to %p is refused when it is called", (addresses) => {
+])("a name that resolves to %p is refused when it is called", (addresses) => {
   expect(resolveTarget("https://hooks.example.com/", strict, async () => addresses)).rejects.toThrow(
     TargetRefusal,
   );
@@ -87,7 +87,7 @@ test("only global unicast addresses are public", () => {
   expect(["", "example.com", "1.2.3", "2001:db8::1", "3fff::1", "4000::1"].some(isPublicAddress)).toBe(false);
 });
 
-describe("where a cloud keeps a machine's credentials, though private targets are allowed", () => {
+describe("cloud metadata addresses are refused even where private targets are allowed", () => {
   const allowed = { privateTargets: true };
   test.each([
     "http://169.254.169.254/latest/meta-data/",
@@ -139,7 +139,7 @@ describe("where a cloud keeps a machine's credentials, though private targets ar
     [["fd00:ec2::254"]],
     [["fe80::1%eth0"]],
     [["100.100.100.200"]],
-  ])("a name that leads to %p, now or only at the second look", async (addresses) => {
+  ])("a name that resolves to %p, at the first or the second lookup", async (addresses) => {
     let looks = 0;
     const rebinding = async (): Promise<string[]> => (looks++ === 0 ? ["10.0.0.7"] : addresses);
     const resolve = (): Promise<unknown> => resolveTarget("http://alerts.internal/", allowed, rebinding);

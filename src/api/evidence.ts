@@ -56,6 +56,6 @@ const maySeeBilling = ({ standing, signedIn }: PersonCaller): boolean =>
 const notTheirs = (): OperatorRefusal =>
   new OperatorRefusal(
     "role_not_permitted",
-    `Your role may see what a charge rests on, not the whole ledger. That takes: ${Object.keys(ACTIONS["billing.see"]).join(", ")}.`,
+    `Your role may see what a charge is based on, but not the whole ledger. That requires one of these roles: ${Object.keys(ACTIONS["billing.see"]).join(", ")}.`,
     "chain_from",
   );

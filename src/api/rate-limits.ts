@@ -79,8 +79,8 @@ function wordOf({ standings }: PersonCaller, by: RateChange["by"] | undefined): 
   throw new OperatorRefusal(
     "role_not_permitted",
     chosen === "operator"
-      ? "What the operator allows is set by operators."
-      : "The organization's own limits are set by its owners and admins.",
+      ? "Only operators set what the operator allows."
+      : "Only the organization's owners and admins set its own limits.",
     "by",
   );
 }

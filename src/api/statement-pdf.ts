@@ -73,7 +73,7 @@ class StatementPage {
     this.pdf.rule(this.y - 9, LEFT, RIGHT);
     this.total("Closing balance", of.closing_usd);
     const owed = /[1-9]/.test(of.debt_usd) ? ` - ${dollars(of.debt_usd)} owed` : "";
-    this.note(`Of it ${dollars(of.available_usd)} available + ${dollars(of.held_usd)} held${owed}.`);
+    this.note(`Of this, ${dollars(of.available_usd)} available + ${dollars(of.held_usd)} held${owed}.`);
     if (/[1-9]/.test(of.drift_usd))
       this.note(`These do not add up, by ${dollars(of.drift_usd)}. Ask for the ledger to be audited.`);
   }
@@ -145,7 +145,7 @@ class StatementPage {
       this.pdf.text(terms, { ...grey, x: LEFT });
       this.pdf.text(`${org.id} · ${month} · ${page} / ${of}`, { ...grey, x: RIGHT, right: true });
       if (!this.pdf.lacks) return;
-      const lacks = `${MISSING} stands for a sign that this document's fonts lack; the CSV of this statement has every name whole.`;
+      const lacks = `${MISSING} stands for a character that this document's fonts lack; the CSV of this statement has every name in full.`;
       this.pdf.text(lacks, { ...grey, y: 826, x: LEFT });
     });
   }

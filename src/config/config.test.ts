@@ -43,7 +43,7 @@ describe("defaults", () => {
     });
   });
 
-  test("without any configuration the simulator is the one provider and nothing is trusted yet", () => {
+  test("without any configuration the simulator is the only provider and no release key is trusted yet", () => {
     const config = load(null);
     expect(config.providers.map(({ name, kind, baseUrl }) => ({ name, kind: kind.name, baseUrl }))).toEqual([
       { name: "simulator", kind: "simulator", baseUrl: null },
@@ -83,7 +83,7 @@ describe("order", () => {
   test("DATABASE_URL names the store", () => {
     expect(load(null, { env: { DATABASE_URL: "postgres://db/x" } }).databaseUrl).toBe("postgres://db/x");
   });
-  test("./tollgate.yaml is read when nobody names a file, TOLLGATE_CONFIG goes before it", () => {
+  test("./tollgate.yaml is read if no file is named; TOLLGATE_CONFIG takes precedence", () => {
     const here = mkdtempSync(join(cwd, "cwd-"));
     writeFileSync(join(here, "tollgate.yaml"), "listen: { port: 7010 }");
     writeFileSync(join(here, "other.yaml"), "listen: { port: 7011 }");
@@ -91,23 +91,20 @@ describe("order", () => {
     const env = { TOLLGATE_CONFIG: "other.yaml" };
     expect(loadConfig({ env, cwd: here, flags: {} }).listen.port).toBe(7011);
   });
-  test.each(["tollgate.yml", "tollgate.json"])(
-    "a %s that nobody names is not passed over in silence",
-    (name) => {
-      const here = mkdtempSync(join(cwd, "cwd-"));
-      writeFileSync(join(here, name), '{ "listen": { "port": 7010 } }');
-      expect(() => loadConfig({ env: {}, cwd: here, flags: {} })).toThrow(
-        `rename it to tollgate.yaml, or use --config ${name}`,
-      );
-      expect(loadConfig({ env: {}, cwd: here, flags: { config: name } }).listen.port).toBe(7010);
-    },
-  );
-  test("an empty variable is told of once", () => {
+  test.each(["tollgate.yml", "tollgate.json"])("an unnamed %s is not silently ignored", (name) => {
+    const here = mkdtempSync(join(cwd, "cwd-"));
+    writeFileSync(join(here, name), '{ "listen": { "port": 7010 } }');
+    expect(() => loadConfig({ env: {}, cwd: here, flags: {} })).toThrow(
+      `rename it to tollgate.yaml, or use --config ${name}`,
+    );
+    expect(loadConfig({ env: {}, cwd: here, flags: { config: name } }).listen.port).toBe(7010);
+  });
+  test("an empty variable is reported once", () => {
     expect(complaint("", { env: { DATABASE_URL: "" } })).toBe(
       "database_url (from DATABASE_URL): must not be empty",
     );
   });
-  test("paths in the file count from the file, those of flags from the working directory", () => {
+  test("paths in the file are relative to the file, those in flags to the working directory", () => {
     const far = mkdtempSync(join(cwd, "far-"));
     writeFileSync(join(far, "k.jwk"), "{}");
     const config = join(far, "t.yaml");
@@ -342,7 +339,7 @@ describe("refused with the path", () => {
     expect(complaint(null, { env: { PORT: "http" } })).toStartWith("listen.port (from PORT): ");
     expect(complaint(null, { flags: { port: "70000" } })).toStartWith("listen.port (from --port): ");
   });
-  test("all problems are told at once", () => {
+  test("all problems are reported at once", () => {
     expect(complaint("a: 1\nlisten: { port: x }").split("\n")).toHaveLength(2);
   });
   test("a configuration file that is not there", () => {

@@ -53,7 +53,7 @@ describe("a name, a kind and a key", () => {
     expect(load(`kind: ${kind}, base_url: "http://127.0.0.1:9/v1"`).baseUrl).toBe("http://127.0.0.1:9/v1");
   });
 
-  test("what runs at home needs no key", () => {
+  test("a local server needs no key", () => {
     expect(load("kind: ollama").baseUrl).toBe("http://127.0.0.1:11434/v1");
     expect(load('kind: vllm, base_url: "http://gpu:8000/v1"').own).toEqual({ dialect: DIALECTS.vllm });
     expect(complaint("kind: vllm")).toBe(
@@ -83,7 +83,7 @@ describe("a name, a kind and a key", () => {
     );
   });
 
-  test("Bedrock: its region says the host; a key, or a pair that signs", () => {
+  test("Bedrock: the region determines the host; a key, or a key pair that signs", () => {
     expect(load("kind: bedrock-openai, region: eu-central-1, api_key: k").baseUrl).toBe(
       "https://bedrock-runtime.eu-central-1.amazonaws.com/openai/v1",
     );
@@ -109,7 +109,7 @@ describe("a name, a kind and a key", () => {
     );
   });
 
-  test("AWS: a role in place of a key, by where it is handed out", () => {
+  test("AWS: a role instead of a key, from each source of roles", () => {
     const here = "region: us-east-1, role:";
     const machine = `${here} { from: instance }`;
     for (const kind of ["bedrock-openai", "bedrock", "anthropic, envelope: bedrock"]) {
@@ -150,7 +150,7 @@ describe("a name, a kind and a key", () => {
       expect(complaint(settings)).toStartWith(said);
   });
 
-  test("Converse: the same proofs; a family and a guardrail where they are told", () => {
+  test("Converse: the same credentials; a family and a guardrail if given", () => {
     const here = "kind: bedrock, region: us-west-2, api_key: k";
     expect(load(here)).toMatchObject({
       baseUrl: "https://bedrock-runtime.us-west-2.amazonaws.com",
@@ -170,7 +170,7 @@ describe("a name, a kind and a key", () => {
     );
   });
 
-  test("single points of the vendor's dialect can be told otherwise, its name cannot", () => {
+  test("single settings of the vendor's dialect can be changed, its name cannot", () => {
     expect(load("kind: groq, api_key: k, dialect: { output_maximum: max_tokens }").own).toMatchObject({
       dialect: { ...DIALECTS.groq, outputMaximum: "max_tokens" },
     });
@@ -197,7 +197,7 @@ describe("a key that cannot work", () => {
     expect(words).not.toMatch(/api03|gw_sk_1|sk-proj-1/);
   });
 
-  test("a proxy's keys are its own business, and so are forms that nobody knows", () => {
+  test("a proxy's keys and unknown forms of keys are not checked", () => {
     expect(load('kind: openai, base_url: "http://proxy/v1", api_key: sk-ant-1').baseUrl).toBe(
       "http://proxy/v1",
     );

@@ -30,7 +30,7 @@ function complaint(env: Env, yaml = ""): string {
   throw new Error("the configuration was accepted");
 }
 
-test("nothing is traced unless an endpoint says where to", () => {
+test("nothing is traced without an endpoint", () => {
   expect(load({}).tracing).toBeNull();
   expect(load({ OTEL_SERVICE_NAME: "shop", OTEL_TRACES_SAMPLER: "always_on" }).tracing).toBeNull();
 });
@@ -58,7 +58,7 @@ test("the variables of OpenTelemetry set all of it", () => {
   });
 });
 
-test("the file sets the same; the environment stands above it, and what is for traces alone above what is for all", () => {
+test("the file sets the same; the environment overrides it, and variables for traces override those for all signals", () => {
   const yaml = "tracing: { endpoint: http://file:4318, headers: { a: b }, sampler: always_on }";
   expect(load({}, yaml).tracing).toMatchObject({
     url: "http://file:4318/v1/traces",
@@ -70,7 +70,7 @@ test("the file sets the same; the environment stands above it, and what is for t
   expect(load({ ...ENDPOINT, ...traces }, yaml).tracing?.url).toBe(traces.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT);
 });
 
-test("it can be switched off whatever else is set, and an empty variable is one that is not set", () => {
+test("it can be switched off whatever else is set, and an empty variable counts as unset", () => {
   expect(load({ ...ENDPOINT, OTEL_SDK_DISABLED: "true" }).tracing).toBeNull();
   expect(load({ ...ENDPOINT, OTEL_TRACES_EXPORTER: "none" }).tracing).toBeNull();
   expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: "", OTEL_TRACES_SAMPLER: "" }).tracing).toBeNull();
@@ -95,7 +95,7 @@ test.each<[string, Env, RegExp]>([
   expect(complaint(env)).toMatch(message);
 });
 
-test("what others may see of it has neither address nor headers", () => {
+test("the shown settings have neither address nor headers", () => {
   const shown = JSON.stringify(
     shownSettings(load({ ...ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: "authorization=secret" })),
   );

@@ -17,7 +17,7 @@ test.each([
   expect(weigh(text)).toBe(text.length + 16 * count);
 });
 
-test("more fields or values than any body may have have no weight", () => {
+test("a body with more fields or values than allowed has no weight", () => {
   expect(weigh(`{${Array.from({ length: FIELDS_MAX }, () => '"":0').join(",")}}`)).toBeNumber();
   expect(weigh(`{${Array.from({ length: FIELDS_MAX + 1 }, () => '"":0').join(",")}}`)).toBeNull();
   expect(weigh(`[${"0,".repeat(VALUES_MAX - 2)}0]`)).toBeNumber();

@@ -32,7 +32,7 @@ test("nothing of the value is lost, so different values have different texts", (
   expect(canonicalJson({ a: null })).not.toBe(canonicalJson({}));
 });
 
-test("numbers that no double holds are told apart", () => {
+test("numbers that a double cannot hold stay different", () => {
   const [one, other] = ["175928847299117063", "175928847299117060"].map((id) =>
     canonicalJson(exactObject(`{"b":[{"id":${id}}],"a":1}`, { read: "before" })),
   );

@@ -15,7 +15,7 @@ test.each([
   expect(behindContextWords(`${sentence} Shorten the messages.`)).toBe("Shorten the messages.");
 });
 
-test("a message that names no window is left whole", () => {
+test("a message that names no window is left unchanged", () => {
   const message = countedTooMuch(undefined, 1_200);
   expect(message).toBe("The provider counts more in this request than the model's maximum context length.");
   expect(behindContextWords(message)).toBeNull();

@@ -18,7 +18,7 @@ test.each([
   expect(JSON.stringify(exactObject(object, JSON.parse(object) as JsonObject))).toBe(object);
 });
 
-test("only what stands under a name is kept as written, at any depth; beside it numbers are numbers", () => {
+test("only values under the given name are kept as written, at any depth; other numbers are numbers", () => {
   const text = '{"n":1.0,"id":175928847299117063,"calls":[{"args":{"id":175928847299117063}},{"args":1}]}';
   const read = withExact(text, JSON.parse(text) as object, ["args"]);
   expect(JSON.stringify(read)).toBe(

@@ -26,7 +26,7 @@ test("decimal strings become exact nano-USD and come back with nine places", () 
   expect(formatUsd(nanoUsd(-1n))).toBe("-0.000000001");
 });
 
-test("what is not a plain decimal within one row is refused", () => {
+test("anything but a plain decimal that fits a column is refused", () => {
   for (const text of [
     "",
     "-1",
@@ -63,7 +63,7 @@ test("the largest amount is that of a signed 64-bit column, and itself an amount
   expect(parseUsd("9223372036.854775808")).toBeNull();
 });
 
-test("amounts are added, taken away and compared as what they are; the sum of none is nothing", () => {
+test("amounts are added, subtracted and compared exactly; the sum of none is zero", () => {
   const [two, five] = [nanoUsd(2n), nanoUsd(5n)];
   expect([addUsd(two, five), subUsd(two, five), minUsd(five, two), maxUsd(two, five)]).toEqual(
     [7n, -3n, 2n, 5n].map(nanoUsd),

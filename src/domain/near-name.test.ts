@@ -18,7 +18,7 @@ test.each([
   ["x".repeat(101), null],
 ])("%p is near %p", (word, near) => expect(nearName(word, NAMES)).toBe(near));
 
-test("the hint stands behind a sentence, or is nothing", () => {
+test("the hint follows a sentence, or is empty", () => {
   expect(didYouMean("standart", NAMES)).toBe(" Did you mean standard?");
   expect(didYouMean("gpt-5", NAMES)).toBe("");
 });

@@ -14,11 +14,11 @@ const lines = (...sides: Parameters<typeof comparePrices>): unknown[] =>
       percent,
     ]);
 
-test("the same price written otherwise is no difference", () => {
+test("the same price in another notation is no difference", () => {
   expect(lines(PLAIN, { ...PLAIN, input_per_million: "2.5", request_minimum: "0.000" })).toEqual([]);
 });
 
-test("a class that comes new is held against what stood in its place", () => {
+test("a new class is compared with the price that applied in its place", () => {
   const classes = { ...PLAIN, cached_input_per_million: "0.25", cache_write_1h_per_million: "5" };
   expect(lines(PLAIN, classes)).toEqual([
     ["cached_input_per_million", null, "2.5", "0.25", "-90.0"],
@@ -30,7 +30,7 @@ test("a class that comes new is held against what stood in its place", () => {
   ]);
 });
 
-test("a tier is held against what long prompts cost before it", () => {
+test("a tier is compared with what long prompts cost without it", () => {
   const tier = { above_prompt_tokens: 200_000, input_per_million: "5", output_per_million: "15" };
   expect(lines(PLAIN, { ...PLAIN, tiers: [tier] })).toEqual([
     ["input_per_million", 200_000, "2.5", "5", "+100.0"],
@@ -60,7 +60,7 @@ test("factors, calls and minimums; a new route has nothing before", () => {
   expect(lines(null, PLAIN)[0]).toEqual(["input_per_million", null, null, "2.5", null]);
 });
 
-test("percent and markup are of whole numbers, whatever the amounts", () => {
+test("percentages and markups are whole numbers, whatever the amounts", () => {
   expect(lines(PLAIN, { ...PLAIN, input_per_million: "999999.999999999" })[0]).toEqual([
     "input_per_million",
     null,

@@ -116,7 +116,7 @@ export const publishedRate = (published: PublishedRates, name: TokenClass): stri
 
 function exact(text: string): NanoUsd {
   const amount = parseUsd(text);
-  if (amount === null) throw new Error(`"${text}" is no price`);
+  if (amount === null) throw new Error(`"${text}" is not a price`);
   return nanoUsd(amount);
 }
 

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { plainWordsOf, REFUSAL_WORDS } from "./refusal-words.ts";
 
-test("a page never sends anybody to a field of an answer that they do not have before them", () => {
+test("a page never refers to a field of a response that its reader does not see", () => {
   for (const code of Object.keys(REFUSAL_WORDS)) {
     const { happened, next } = plainWordsOf(code) ?? { happened: "", next: "" };
     expect([code, `${happened}; ${next}`]).toEqual([code, expect.not.stringMatching(/`|details|resets_at/)]);

@@ -62,7 +62,7 @@ export function checkVersion(named: string, present: string): void {
 export const changedMeanwhile = (): OperatorRefusal =>
   new OperatorRefusal(
     "changed_meanwhile",
-    "Somebody else changed this after you read it, so nothing was changed. Read it again, and send its current version if your change still applies.",
+    "Someone else changed this after you read it, so nothing was changed. Read it again, and send its current version if your change still applies.",
     "version",
   );
 
@@ -70,5 +70,5 @@ export const changedMeanwhile = (): OperatorRefusal =>
 export const changedAtOnce = (): OperatorRefusal =>
   new OperatorRefusal(
     "changed_meanwhile",
-    "Somebody else changed this at the same time, so nothing was changed. Read it again, and repeat your change if it still applies.",
+    "Someone else changed this at the same time, so nothing was changed. Read it again, and repeat your change if it still applies.",
   );

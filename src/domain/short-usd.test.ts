@@ -23,7 +23,7 @@ test("an amount in a sentence reads as the same amount on a page", () => {
     expect(shortUsd(amount)).toBe(formatMoney(formatUsd(amount)));
 });
 
-test("beside a threshold an amount is told to its last digit, a difference with its sign", () => {
+test("next to a threshold an amount is printed to its last digit, a difference with its sign", () => {
   expect(
     [600_000n, 0n, -1n, 1_234_567_890_000_000n, -2_500_000_000n].map((amount) => preciseUsd(nanoUsd(amount))),
   ).toEqual(["$0.0006", "$0.00", "−$0.000000001", "$1,234,567.89", "−$2.50"]);

@@ -8,7 +8,7 @@ test("a tier of service is a short word in lower case, whatever a provider write
     expect(serviceTierOf(none)).toBeNull();
 });
 
-test("classes are printed and read back as they are known, and what is not known is left out", () => {
+test("known classes are printed and read back, unknown ones are left out", () => {
   const known = { cacheWriteTokens: 5, imageInputTokens: 7, calls: 2, serviceTier: "flex" };
   const wire = printClassCounts(known);
   expect(wire).toEqual({ cache_write_tokens: 5, image_input_tokens: 7, calls: 2, service_tier: "flex" });

@@ -13,7 +13,7 @@ test("a header is read and printed again as it was", () => {
   }
 });
 
-test("a later version may say more behind what this one knows", () => {
+test("a later version may append fields", () => {
   expect(parseTraceparent(`cc-${TRACE}-${SPAN}-03-what-is-to-come`)?.sampled).toBe(true);
 });
 

@@ -20,7 +20,7 @@ export const unknownRecord = (noun: Noun, id: string, param: string | null): Ope
 
 /** Refused requests and replays have an id, too, but no charge. */
 export const noHoldOf = (id: string, param: string): OperatorRefusal =>
-  new OperatorRefusal("not_found", `No request ${JSON.stringify(id)} held credits.`, param);
+  new OperatorRefusal("not_found", `No request with the id ${JSON.stringify(id)} held credits.`, param);
 
 /** The same answer for a record that does not exist and one that belongs to somebody else (hardening.md S7). `param` as above. */
 export const notFound = (param: string | null): OperatorRefusal =>

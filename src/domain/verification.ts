@@ -35,32 +35,32 @@ export const STEP_WORDS: Readonly<Record<VerificationStep, { title: string; brok
   release: {
     title: "The price list is signed",
     broken:
-      "The release that this charge names is not the one that was signed, or nobody whom this gateway trusts signed it. Do not accept its prices.",
+      "The release that this charge names is not the one that was signed, or its signer is not trusted by this gateway. Do not accept its prices.",
   },
   prices: {
     title: "The receipt's prices are the signed ones",
-    broken: "The receipt was priced with other prices than those that were signed.",
+    broken: "The receipt does not use the prices that were signed.",
   },
   receipt: {
     title: "The receipt is signed",
-    broken: "The receipt was changed after it was signed, or it is of another request.",
+    broken: "The receipt was changed after it was signed, or it belongs to another request.",
   },
   arithmetic: {
     title: "The charge follows from tokens and prices",
-    broken: "Tokens times signed prices give another charge than the one that was made.",
+    broken: "Tokens times signed prices do not give the charge that was made.",
   },
   hold: {
     title: "The charge is within the hold",
-    broken: "More was charged than was held, or what was left did not come back.",
+    broken: "More was charged than was held, or the rest of the hold was not returned.",
   },
   entries: {
     title: "The ledger booked this charge",
     broken:
-      "The ledger booked another amount than the receipt says, or an entry was changed after it was written: its hash does not follow from its figures any more.",
+      "The ledger booked another amount than the receipt says, or an entry was changed after it was written: its hash no longer matches its figures.",
   },
   chain: {
     title: "The chain of entries is unbroken",
-    broken: "An entry was changed, removed or put in after the fact. Ask for the ledger to be audited.",
+    broken: "An entry was changed, removed or inserted after the fact. Ask for the ledger to be audited.",
   },
 };
 
@@ -95,6 +95,6 @@ export const CHECK_WORDS = {
 /** Words shown in place of a figure. */
 export const FOUND_WORDS: Readonly<Record<string, string>> = {
   unable: "cannot be checked here",
-  untrusted: "the signer's key is not trusted any more",
+  untrusted: "the signer's key is no longer trusted",
   operator: "charged by an operator's decision, not by tokens",
 };

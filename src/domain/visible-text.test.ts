@@ -16,7 +16,7 @@ test("a name can be typed as it is shown: blanks, marks, apostrophes and hyphens
     expect({ typed, same: looksAlike(typed, shown) }).toEqual({ typed, same: true });
 });
 
-test("another name is another one, and nothing is the name of nothing", () => {
+test("different names stay different, and an empty one matches nothing", () => {
   const others: [string, string][] = [
     ["nightlybatch", "nightly batch"],
     ["production", "Production"],
@@ -48,7 +48,7 @@ test("names are alike as they look, in any case", () => {
     expect(calledLike(other)).not.toBe(calledLike(one));
 });
 
-test("a text is visible by one sign, and reordered by what turns its direction", () => {
+test("one visible character makes a text visible, one direction control makes it reordered", () => {
   for (const text of ["\u200b", "\u00a0", "\u2800", "\u3164", "\u2066\u2069", " \u200d "])
     expect(isVisible(text)).toBe(false);
   for (const text of ["a", "é", "👩‍🔬", "مفتاح", "你"]) expect(isVisible(text)).toBe(true);

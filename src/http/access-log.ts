@@ -14,7 +14,7 @@ export class AccessLog {
   private readonly quota = new LineQuota((leftOut) =>
     this.log.warn(
       { left_out: leftOut },
-      "more requests than the log has lines for: by status, those without one",
+      "more requests arrived than the log has lines for; those left out are counted by status",
     ),
   );
 

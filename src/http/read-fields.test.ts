@@ -57,6 +57,6 @@ test("a change of a page that does not know versions yet is told to come from a 
   const { param, message } = refusalOf({ name: "n" });
   expect([param, message]).toEqual([
     "version",
-    "version: is required, so that nobody's change is overwritten. A page that was loaded before the gateway was updated does not send it: load it anew",
+    "version: is required, so that no one's change is overwritten. A page that was loaded before the gateway was updated does not send it: reload the page",
   ]);
 });

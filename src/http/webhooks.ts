@@ -34,9 +34,15 @@ export const paymentWebhook =
 
 function answer(context: HttpContext, { outcome, detail }: Verdict): Response {
   if (outcome === "refused")
-    throw new OperatorRefusal("webhook_event_refused", `Nothing was credited: ${detail ?? "it is refused"}.`);
+    throw new OperatorRefusal(
+      "webhook_event_refused",
+      `Nothing was credited: ${detail ?? "the event was refused"}.`,
+    );
   if (outcome === "too_early")
-    throw new OperatorRefusal("webhook_event_too_early", `Deliver it again: ${detail ?? "it is early"}.`);
+    throw new OperatorRefusal(
+      "webhook_event_too_early",
+      `Deliver it again: ${detail ?? "the event came too early"}.`,
+    );
   return replyJson(context, { received: true, outcome, detail });
 }
 

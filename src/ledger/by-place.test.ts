@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ByPlace } from "./by-place.ts";
 
-test("each place is looked up once, in whatever order places follow one another", () => {
+test("each place is looked up once, whatever the order of places", () => {
   const places = ["a", "b"].flatMap((organizationId) =>
     ["", "k"].flatMap((keyId) => ["", "m"].map((model) => ({ organizationId, keyId, model }))),
   );

@@ -38,21 +38,21 @@ function signed(release: object): { jws: string; manifest: string } {
   return { jws, manifest: printFrozenRelease(freezeRelease(MANIFEST, seal)) };
 }
 
-test("what was signed is read", () => {
+test("a stored release that matches what was signed is read", () => {
   expect(storedRelease("it", signed(MANIFEST))).toMatchObject({
     route: "m@p/r",
     price: { input: 500_000_000n },
   });
 });
 
-test("what was signed before a field was known is read as it was frozen", () => {
+test("a release signed before a field existed is read as it was frozen", () => {
   const { priority: _, capabilities, ...older } = MANIFEST;
   const { logit_bias: __, ...fewer } = capabilities;
   const row = signed({ ...older, capabilities: fewer });
   expect(storedRelease("it", row)).toMatchObject({ priority: 1, capabilities: NO_CAPABILITIES });
 });
 
-test("every character of a stored release that is another one is refused, by its name alone", () => {
+test("a stored release with any one character changed is refused, and the error names only the release", () => {
   const { jws, manifest } = signed(MANIFEST);
   const believed = Array.from(manifest).flatMap((character, at) => {
     const other = /[0-9]/.test(character) ? String((Number(character) + 1) % 10) : "~";
@@ -69,7 +69,7 @@ test("every character of a stored release that is another one is refused, by its
   expect(believed.filter((damaged) => !/"[^"]*~[^"]*":null/.test(damaged))).toEqual([]);
 });
 
-test("every character of what was signed is part of its digest", () => {
+test("the digest covers every character of what was signed", () => {
   const { jws, manifest } = signed(MANIFEST);
   for (let at = 0; at < jws.length; at++) {
     const other = `${jws.slice(0, at)}${jws[at] === "A" ? "B" : "A"}${jws.slice(at + 1)}`;
@@ -77,7 +77,7 @@ test("every character of what was signed is part of its digest", () => {
   }
 });
 
-test("a release with classes is read with all of its prices, and by a program that knows none not at all", () => {
+test("a release with classes is read with all its prices, and not at all by a program that knows no classes", () => {
   const pricing = {
     ...MANIFEST.pricing,
     cache_write_per_million: "0.625",

@@ -16,7 +16,7 @@ export function* findRelease(digest: string): Query<Release | null> {
   if (row === undefined) return null;
   const release = storedRelease(`release ${digest}`, row);
   if (release.digest !== digest)
-    throw new UnreadableRecord(`release ${digest}`, "it stands under another digest");
+    throw new UnreadableRecord(`release ${digest}`, "it is stored under another digest");
   return release;
 }
 
@@ -31,7 +31,7 @@ export const storedRelease = (what: string, { manifest, jws }: SqlRow): Release 
       JSON.parse(textOf(manifest)),
       JSON.parse(printFrozenRelease(signedRelease(textOf(jws)))),
     ];
-    if (!agrees(stored, signed)) throw new Error("it is not what was signed");
+    if (!agrees(stored, signed)) throw new Error("it differs from what was signed");
     return parseRelease(textOf(manifest));
   });
 

@@ -35,13 +35,13 @@ async function recovered(found: Set<string>, meanwhile: (requestId: string) => v
   return told;
 }
 
-test("one that another gateway ended meanwhile is nothing to tell", async () => {
+test("an orphan that another gateway has ended in the meantime is not reported", async () => {
   const found = new Set(["req_1", "req_2"]);
   expect(await recovered(found, (requestId) => found.delete(requestId))).toEqual([]);
 });
 
-test("one that is still there though its end was taken is quarantined, once", async () => {
+test("an orphan that is still stored after it was ended is quarantined, once", async () => {
   const found = new Set(["req_1", "req_2"]);
   const told = await recovered(found, (requestId) => requestId === "req_1" && found.delete(requestId));
-  expect(told).toEqual(["req_2: it was ended, and runs on"]);
+  expect(told).toEqual(["req_2: it was ended, but is still stored as running"]);
 });

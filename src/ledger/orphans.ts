@@ -47,7 +47,9 @@ export async function resolveOrphans(on: ResolvingPorts): Promise<void> {
     for (const one of again) left.add(idOf(one));
     await Promise.all([
       ...news.map((unowned) => resolveOne(on, unowned)),
-      ...again.map((unowned) => setAside(on, unowned, new Error("it was ended, and runs on"))),
+      ...again.map((unowned) =>
+        setAside(on, unowned, new Error("it was ended, but is still stored as running")),
+      ),
     ]);
     crashPoint("in_sweep");
   }

@@ -21,7 +21,7 @@ export function* readOrphan(
   if (row === undefined || row["delivered_tokens"] === null)
     return { record, epoch, progress: null, sent: new Uint8Array() };
   const release = yield* findRelease(record.releaseDigest);
-  if (release === null) throw new Error(`release ${record.releaseDigest} is not there`);
+  if (release === null) throw new Error(`release ${record.releaseDigest} is missing`);
   const [promptTokens, deliveredTokens] = [numberOf(row["prompt_tokens"]), numberOf(row["delivered_tokens"])];
   return {
     record,

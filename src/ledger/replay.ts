@@ -20,7 +20,7 @@ export function* replayed(
     if (full !== null) return { kind: "refused", refusal: full, authenticated: true };
     const answer = yield* findAnswer(decision, dataKey);
     if (answer !== null) return { kind: "replay", answer };
-    throw new UnreadableRecord(`the stored answer of ${requestId}`, "it is kept but not there");
+    throw new UnreadableRecord(`the stored answer of ${requestId}`, "it should be kept but is missing");
   } catch (error) {
     if (!(error instanceof UnreadableRecord)) throw error;
     failed(error);

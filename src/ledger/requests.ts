@@ -69,13 +69,13 @@ function requestOf(found: SqlRow): RequestRecord {
 /** Validated because it is printed as it stands, on receipts and in answers. */
 function evidenceOf(cell: string): Evidence {
   const found = EVIDENCE.find((evidence) => evidence === cell);
-  if (found === undefined) throw new Error("its evidence is none");
+  if (found === undefined) throw new Error("its evidence is not a known kind");
   return found;
 }
 
 function attemptsOf(printed: string): AttemptRecord[] {
   const attempts = attemptsIn(printed);
-  if (attempts === null) throw new Error("its attempts are no list");
+  if (attempts === null) throw new Error("its attempts are not a list");
   return attempts;
 }
 

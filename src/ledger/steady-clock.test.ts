@@ -11,7 +11,7 @@ const begun = () => {
   return { clock, behind };
 };
 
-test("a clock that is put forward is believed once it has been so for long enough", () => {
+test("a clock set forward is accepted after it has stayed so long enough", () => {
   const { clock, behind } = begun();
   clock.advance(24 * HOUR_MS);
   expect(behind()).toBe(24 * 3600);
@@ -21,7 +21,7 @@ test("a clock that is put forward is believed once it has been so for long enoug
   expect(behind()).toBe(0);
 });
 
-test("a clock that is put back is believed at once, whatever it said before", () => {
+test("a clock set back is accepted at once", () => {
   const { clock, behind } = begun();
   clock.advance(24 * HOUR_MS);
   expect(behind()).toBe(24 * 3600);
@@ -29,7 +29,7 @@ test("a clock that is put back is believed at once, whatever it said before", ()
   expect(behind()).toBe(0);
 });
 
-test("of several steps each is believed in its own time", () => {
+test("each of several steps is accepted after its own time", () => {
   const { clock, behind } = begun();
   clock.advance(60_000);
   expect(behind()).toBe(60);

@@ -109,7 +109,7 @@ export const letGo = (on: Transactions, organizationId: string): Promise<void> =
     );
     if (gone === undefined) return;
     const note = { actor: WATCH, action: "organization.resume", organizationId, target: organizationId };
-    yield* appendAuditLine({ ...note, after: { reason: "its books hold again" } }, nowMs);
+    yield* appendAuditLine({ ...note, after: { reason: "its books add up again" } }, nowMs);
   });
 
 /**

@@ -39,8 +39,8 @@ const isAttempt = (one: unknown): one is AttemptRecord =>
 
 /** For an organization that exists. */
 export const missingBalance = (organizationId: string): UnreadableRecord =>
-  new UnreadableRecord(`the balance of organization ${organizationId}`, "it is not there");
+  new UnreadableRecord(`the balance of organization ${organizationId}`, "it is missing");
 
 /** For a request that names the release: every frozen release is kept forever. */
 export const missingRelease = (requestId: string): UnreadableRecord =>
-  new UnreadableRecord(`the release of request ${requestId}`, "it is not there");
+  new UnreadableRecord(`the release of request ${requestId}`, "it is missing");

@@ -4,7 +4,7 @@ import { classesIn, printClasses } from "./usage-classes.ts";
 
 const usage: TokenUsage = { promptTokens: 9, completionTokens: 2, cachedTokens: 1, reasoningTokens: null };
 
-test("no classes are no text; the same classes are the same text, in whatever order they came", () => {
+test("no classes print as null; the same classes print the same text in any order", () => {
   expect(printClasses(usage)).toBeNull();
   expect(classesIn(null)).toEqual({});
   const classes = { serviceTier: "flex", calls: 1, cacheWriteTokens: 5 };
@@ -13,7 +13,7 @@ test("no classes are no text; the same classes are the same text, in whatever or
   expect(classesIn(printed)).toEqual(classes);
 });
 
-test("a class of a newer program is left out; what is none is told, not guessed at", () => {
+test("a class of a newer program is left out; invalid text is an error, not a guess", () => {
   expect(classesIn('{"calls":1,"video":7}')).toEqual({ calls: 1 });
   for (const wrong of ["", "7", "null", "[]", '{"calls":"1"}', '{"calls":-1}', '{"serviceTier":"A B"}'])
     expect(() => classesIn(wrong)).toThrow();

@@ -17,7 +17,7 @@ export function classesIn(printed: string | null): KnownClasses {
   if (printed === null) return {};
   const parsed: unknown = JSON.parse(printed);
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
-    throw new Error("its classes of tokens are none");
+    throw new Error("its token classes are not an object");
   return pick(parsed);
 }
 
@@ -35,11 +35,11 @@ function pick(from: KnownClasses): KnownClasses {
   for (const name of COUNTED_CLASSES) {
     const count = from[name];
     if (count === undefined) continue;
-    if (!Number.isSafeInteger(count) || count < 0) throw new Error(`${name} is no count: ${count}`);
+    if (!Number.isSafeInteger(count) || count < 0) throw new Error(`${name} is not a count: ${count}`);
     classes[name] = count;
   }
   const { serviceTier } = from;
   if (serviceTier === undefined) return classes;
-  if (serviceTierOf(serviceTier) !== serviceTier) throw new Error("the tier of service is no word");
+  if (serviceTierOf(serviceTier) !== serviceTier) throw new Error("the service tier is not a word");
   return { ...classes, serviceTier };
 }

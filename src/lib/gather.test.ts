@@ -20,7 +20,7 @@ function readLength(id: string): number {
   return id.length;
 }
 
-test("those who ask in one turn share a question, each named once; later ones get another", async () => {
+test("callers in one turn share a question, each named once; later callers get another", async () => {
   const { asked, lengthOf } = lengths();
   expect(await Promise.all(["a", "bb", "a", "none"].map(lengthOf))).toEqual([1, 2, 1, -1]);
   expect(await lengthOf("ccc")).toBe(3);
@@ -33,7 +33,7 @@ test("no question is longer than its bound", async () => {
   expect(asked.map(({ length }) => length)).toEqual([2, 2, 1]);
 });
 
-test("what cannot be read fails for its own asker alone", async () => {
+test("an unreadable row fails only for its own caller", async () => {
   const { lengthOf } = lengths();
   const found = await Promise.allSettled(["a", "torn", "bb"].map(lengthOf));
   expect(found.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Histogram, labelText, metricHead } from "./histogram.ts";
 
-test("what is observed counts in the first bucket that holds it and in all above, and in sum and count", () => {
+test("an observation counts in the first bucket that holds it and all above, and in sum and count", () => {
   const histogram = new Histogram([1, 5]);
   for (const value of [0.5, 1, 3, 7]) histogram.observe(value);
   expect(histogram.lines("took_seconds", 'route="a"')).toBe(
@@ -22,7 +22,7 @@ test("without labels there are no empty braces", () => {
   );
 });
 
-test("a value of a label stays one value, whatever it holds", () => {
+test("a label's value stays one value, whatever its characters", () => {
   expect(labelText({ model: 'a"b\\c\nd', route: "r" })).toBe('model="a\\"b\\\\c\\nd",route="r"');
   expect(metricHead("x", "gauge", "Help.")).toBe("# HELP x Help.\n# TYPE x gauge\n");
 });

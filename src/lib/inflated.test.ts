@@ -61,7 +61,7 @@ test.each(Object.keys(PACKERS) as Coding[])(
   },
 );
 
-test("out of little that came at once no more is made than is read", async () => {
+test("a small compressed piece is inflated no further than it is read", async () => {
   const bomb = Bun.zstdCompressSync(Buffer.alloc(400 * 1024 * 1024));
   const { reply, socket } = await replied("zstd");
   socket.write(`${bomb.byteLength.toString(16)}\r\n`);
@@ -74,7 +74,7 @@ test("out of little that came at once no more is made than is read", async () =>
   await reader.cancel();
 });
 
-test("what breaks off is an error of the body", async () => {
+test("a truncated body is an error", async () => {
   const { reply, socket } = await replied("gzip");
   const whole = Bun.gzipSync("a text that ends early");
   const part = whole.subarray(0, -9);
@@ -87,7 +87,7 @@ test("what breaks off is an error of the body", async () => {
   expect(await read).toBe("broken");
 });
 
-test("a reply that is not compressed, or in no way that is known, is itself", () => {
+test("a reply without compression, or with an unknown one, is passed through", () => {
   const plain = new Response("text");
   const unknown = new Response("text", { headers: { "content-encoding": "gzip, br" } });
   expect([inflated(plain) === plain, inflated(unknown) === unknown]).toEqual([true, true]);

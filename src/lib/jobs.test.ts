@@ -31,7 +31,7 @@ const FAILURES: [how: string, fail: () => Promise<void>][] = [
   ],
 ];
 
-test.each(FAILURES)("what repeats goes on when a run %s", async (_, fail) => {
+test.each(FAILURES)("a repeating job continues when a run %s", async (_, fail) => {
   const { jobs: on, told } = jobs();
   let runs = 0;
   const repeating = on.every("sweep", 1, () => ((runs += 1) === 2 ? fail() : Promise.resolve()));
@@ -41,7 +41,7 @@ test.each(FAILURES)("what repeats goes on when a run %s", async (_, fail) => {
   await repeating.stop();
 });
 
-test("nor does it stop when those who are told of it throw themselves", async () => {
+test("nor does it stop when the failure's reporter throws", async () => {
   const { jobs: on } = jobs(() => {
     throw new Error("the log is full");
   });
@@ -55,7 +55,7 @@ test("nor does it stop when those who are told of it throw themselves", async ()
   expect(on.failures.get("sweep")).toBe(runs);
 });
 
-test("a run may ask for another pause, and whoever calls it now waits for its end", async () => {
+test("a run may choose the next pause, and a caller of it now waits for its end", async () => {
   const { jobs: on } = jobs();
   let runs = 0;
   const repeating = on.every("sweep", 1_000_000, async () => {
@@ -70,7 +70,7 @@ test("a run may ask for another pause, and whoever calls it now waits for its en
   await repeating.stop();
 });
 
-test("a tick that throws ticks on, until it is stopped", async () => {
+test("a tick that throws continues until it is stopped", async () => {
   const { jobs: on, told } = jobs();
   let ticks = 0;
   const stop = on.tick("comments", 1, () => {
@@ -85,7 +85,7 @@ test("a tick that throws ticks on, until it is stopped", async () => {
   expect(told).toEqual(["comments: Error: no"]);
 });
 
-test.each(FAILURES)("work on the side that %s is told of, and its caller goes on", async (_, fail) => {
+test.each(FAILURES)("background work that %s is reported, and its caller continues", async (_, fail) => {
   const { jobs: on, told } = jobs();
   on.run("take_back", fail);
   on.guarded("take_back", fail)();
@@ -93,7 +93,7 @@ test.each(FAILURES)("work on the side that %s is told of, and its caller goes on
   expect(on.failures.get("take_back")).toBe(2);
 });
 
-test("a store that is away is no failure of whoever asked it", async () => {
+test("an unavailable store is not the job's failure", async () => {
   const { jobs: on, told } = jobs();
   on.run("sweep", () => Promise.reject("the store is away")); // eslint-disable-line prefer-promise-reject-errors
   await Bun.sleep(5);

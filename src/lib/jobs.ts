@@ -81,7 +81,7 @@ export class Jobs {
   private async watched(job: string, task: () => Promise<number | void>): Promise<number | void> {
     const late = setTimeout(
       this.guarded(job, () =>
-        this.failed(job, new Error(`a run takes longer than ${LONG_RUN_MS / 60_000} min`)),
+        this.failed(job, new Error(`a run has taken longer than ${LONG_RUN_MS / 60_000} min`)),
       ),
       LONG_RUN_MS,
     );

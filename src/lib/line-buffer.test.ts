@@ -20,14 +20,14 @@ process.once("exit", () => {
 });
 afterEach(flushed);
 
-test("a lone line is written within half a second, and not at once", async () => {
+test("a single line is written within half a second, but not at once", async () => {
   lines.write("first\n");
   expect(written()).toBe("");
   await Bun.sleep(500);
   expect(written()).toBe("first\n");
 });
 
-test("thousands of lines are written whole and in order, also those that come while a piece is under way", async () => {
+test("thousands of lines are written whole and in order, including those that arrive during a write", async () => {
   const before = written();
   const sent = Array.from({ length: 20_000 }, (_, i) => `line ${i} ü\n`);
   for (const [i, line] of sent.entries()) {
@@ -38,13 +38,13 @@ test("thousands of lines are written whole and in order, also those that come wh
   expect(written()).toBe(before + sent.join(""));
 });
 
-test("what waits at the end of the process is written before it ends", () => {
+test("buffered lines are written before the process exits", () => {
   lines.write("last\n");
   lines.flushSync();
   expect(written()).toEndWith("last\n");
 });
 
-test("a flush of nothing answers, and one of a descriptor that takes nothing does, too", async () => {
+test("an empty flush resolves, and so does one of a descriptor that accepts nothing", async () => {
   await flushed();
   const gone = openSync(file, "r");
   const refused = new LineBuffer(gone, missed);
@@ -75,7 +75,7 @@ test.skipIf(!existsSync("/dev/full"))(
   },
 );
 
-test("a pipe whose reader has left takes no further line, and ends nobody", async () => {
+test("a pipe whose reader has left gets no more lines, and does not end the process", async () => {
   const script = `
     import { LineBuffer } from ${JSON.stringify(join(import.meta.dir, "line-buffer.ts"))};
     const lines = new LineBuffer(2, String);
@@ -130,7 +130,7 @@ function much() {
   return { child, said, end, read };
 }
 
-test("a reader that stalls keeps the process from ending for no longer than a second", async () => {
+test("a stalled reader delays the exit for at most a second", async () => {
   const { child, said, end } = much();
   expect(await said()).toBe("wrote");
   const toldAt = performance.now();
@@ -142,7 +142,7 @@ test("a reader that stalls keeps the process from ending for no longer than a se
   expect(performance.now() - toldAt).toBeLessThan(4_000);
 }, 15_000);
 
-test("one that comes back is told how many lines it has missed, beyond the 8 MB that were kept", async () => {
+test("a reader that resumes is told how many lines it missed beyond the 8 MB that were kept", async () => {
   const { child, said, read } = much();
   expect(await said()).toBe("wrote");
   const lines = (await read()).trimEnd().split("\n");

@@ -17,7 +17,7 @@ function pieces(on: Lines) {
   return { told, ask };
 }
 
-test("work of one place comes one after the other, whatever became of the one before; of another place it does not wait", async () => {
+test("work of one place runs one at a time, whatever the outcome of the previous; other places do not wait", async () => {
   const { told, ask } = pieces(new Lines(1));
   const first = ask("here", "a", 1);
   const failed = first.done.catch((error: Error) => error.message);
@@ -35,7 +35,7 @@ test("work of one place comes one after the other, whatever became of the one be
   expect(await again.done).toBe("here a4");
 });
 
-test("who asks for one thing waits for no more than one piece of those who ask for much", async () => {
+test("a caller with one item waits for at most one item of a caller with many", async () => {
   const { told, ask } = pieces(new Lines(1));
   const many = Array.from({ length: 4 }, (_, nth) => ask("here", "much", nth));
   const others = [ask("here", "little", 0), ask("here", "some", 0), ask("here", "some", 1)];
@@ -52,7 +52,7 @@ test("who asks for one thing waits for no more than one piece of those who ask f
   ]);
 });
 
-test("as many run at once as it was told, and each that ends lets one begin", async () => {
+test("as many run at once as allowed, and each end starts the next", async () => {
   const { told, ask } = pieces(new Lines(2));
   const asked = Array.from({ length: 5 }, (_, nth) => ask("here", "a", nth));
   expect(told).toHaveLength(2);

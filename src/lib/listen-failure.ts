@@ -51,7 +51,7 @@ export function listenFailure(error: unknown, { host, port }: Place): unknown {
       );
     case "EADDRNOTAVAIL":
       return new ListenFailure(
-        `${host} is no address of this machine.`,
+        `${host} is not an address of this machine.`,
         "Listen on one of its own: --host 127.0.0.1 for this machine alone, --host 0.0.0.0 for every network.",
       );
     default:

@@ -5,7 +5,7 @@ import { isAlive } from "./living-process.ts";
 /** The user `nobody`, if these tests may switch to it. */
 const OTHER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-test("this process is alive, and one that has ended is not", () => {
+test("this process is alive, an ended one is not", () => {
   const { pid } = spawnSync("true");
   expect([isAlive(process.pid), isAlive(pid)]).toEqual([true, false]);
 });

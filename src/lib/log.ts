@@ -24,7 +24,7 @@ const REDACTED = [
 
 /** Reported when the reader was gone for too long. Formatted like the log's own lines. */
 const missed = (lines: number): string =>
-  `{"level":40,"time":"${printTime(Date.now())}","lines":${lines},"msg":"lines of this log were lost: nobody took them"}\n`;
+  `{"level":40,"time":"${printTime(Date.now())}","lines":${lines},"msg":"lines of this log were lost: its reader was too slow"}\n`;
 
 const stderr = new LineBuffer(2, missed);
 process.once("exit", () => stderr.flushSync());

@@ -17,7 +17,7 @@ test.each([
   expect(networkOf(address)).toBe(network);
 });
 
-test("a site's networks are counted as one where that is asked for", () => {
+test("a site's networks count as one if requested", () => {
   expect(["2001:db8:1:2::1", "2001:db8:1:3::1"].map((address) => networkOf(address, 48))).toEqual([
     "2001:db8:1::/48",
     "2001:db8:1::/48",

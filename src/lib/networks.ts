@@ -47,7 +47,7 @@ export class Networks {
   constructor(texts: readonly string[]) {
     for (const text of texts) {
       const network = parseNetwork(text);
-      if (network === null) throw new Error(`${text} is no network`);
+      if (network === null) throw new Error(`${text} is not a network`);
       this.list.addSubnet(network.address, network.prefix, network.family);
     }
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { openedOnce } from "./opened-once.ts";
 
-test("all who ask share one opening, also later", async () => {
+test("all callers share one opening, later ones too", async () => {
   let openings = 0;
   const open = openedOnce(async () => ({ nth: ++openings }));
   const [first, second] = await Promise.all([open(), open()]);
@@ -10,7 +10,7 @@ test("all who ask share one opening, also later", async () => {
   expect(openings).toBe(1);
 });
 
-test("a failure is told to all who wait for it, and the next one tries again", async () => {
+test("a failure reaches all waiting callers, and the next call tries again", async () => {
   let isAway = true;
   const open = openedOnce(async () => {
     if (isAway) throw new Error("away");

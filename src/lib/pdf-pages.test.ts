@@ -7,7 +7,7 @@ import { pdfPages } from "./pdf-pages.ts";
 
 const OBJECTS = deflateSync(Buffer.from("<</Type/Page/Parent 2 0 R>><</Type /Page>><</Type/Pages/Count 2>>"));
 
-test("page objects are counted, whether they stand in the open or in a compressed stream", () => {
+test("page objects are counted in plain and in compressed streams", () => {
   for (const packed of [false, true])
     for (const pages of [1, 2, 600]) expect(pdfPages(samplePdf({ pages, packed }))).toBe(pages);
   const twice = Buffer.concat([samplePdf({ pages: 3 }), objectStream(OBJECTS), objectStream(OBJECTS)]);
@@ -16,13 +16,13 @@ test("page objects are counted, whether they stand in the open or in a compresse
   expect(pdfPages(objectStream(Buffer.from("<</Type/Page>>"), ""))).toBe(1);
 });
 
-test("nothing else is a page: the tree of pages, a template, a name that begins so", () => {
+test("nothing else counts as a page: the page tree, a template, a name with the same beginning", () => {
   const names = ["/Type /Pages", "/Type /PageLabel", "/Type/Page.x", "/Type /Template", "/Page /Type"];
   for (const name of names)
     expect([name, pdfPages(Buffer.from(`%PDF-1.4 << ${name} >>`))]).toEqual([name, null]);
 });
 
-test("a document whose pages cannot be told has no number of pages, not a small one", () => {
+test("a document whose pages cannot be counted has no page count, rather than a small one", () => {
   const open = samplePdf({ pages: 2 });
   const hidden = [
     objectStream(Buffer.from("encrypted")),
@@ -36,7 +36,7 @@ test("a document whose pages cannot be told has no number of pages, not a small 
   expect(pdfPages(Buffer.from("%PDF-1.7 but nothing of it"))).toBeNull();
 });
 
-test("what unpacks to many times its size is not unpacked: the work is bounded by the bytes that were sent", () => {
+test("a stream that inflates to many times its size is not inflated: the work is bounded by the bytes sent", () => {
   const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024));
   expect(pdfPages(Buffer.concat([samplePdf(), objectStream(bomb)]))).toBeNull();
   const share = objectStream(deflateSync(Buffer.alloc(60 * 1024)));
@@ -45,7 +45,7 @@ test("what unpacks to many times its size is not unpacked: the work is bounded b
   expect(pdfPages(Buffer.concat([samplePdf(), share, share, Buffer.alloc(8 * 1024, " ")]))).toBe(1);
 });
 
-test("bytes of any kind end in a number or in none, in time that grows as they do", () => {
+test("any bytes give a number or none, in time proportional to their length", () => {
   const words = [
     "/Type",
     " ",

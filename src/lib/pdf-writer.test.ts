@@ -28,7 +28,7 @@ function written(texts: readonly string[]): string {
   ).toString("latin1");
 }
 
-test("the cross-reference leads to every object, whatever the texts are", () => {
+test("the cross-reference table points to every object, whatever the texts", () => {
   const file = written(ODD);
   const start = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(file)?.[1]);
   const [, count = "0"] = /^xref\n0 (\d+)\n/.exec(file.slice(start)) ?? [];
@@ -53,7 +53,7 @@ function copied(file: string): string[] {
   );
 }
 
-test("names beyond WinAnsi are written with their own signs, which can be copied", () => {
+test("names beyond WinAnsi keep their characters, which can be copied", () => {
   const names = [
     "Łódź Zażółć gęślą jaźń",
     "Žižkov, İstanbul, Điện Biên",
@@ -71,7 +71,7 @@ test("names beyond WinAnsi are written with their own signs, which can be copied
   expect(pdf.lacks).toBe(false);
 });
 
-test("what the file brings is a font with the glyphs in use and their parts, and is small", () => {
+test("the embedded font has only the glyphs in use and their parts, and is small", () => {
   const file = written(["Łódź Ǖ"]);
   const [, packed = ""] = /\/FlateDecode\] >>\nstream\n([0-9a-f]+)>\nendstream/.exec(file) ?? [];
   const cut = inflateSync(Buffer.from(packed, "hex"));
@@ -87,7 +87,7 @@ test("what the file brings is a font with the glyphs in use and their parts, and
   expect(written(["plain"]).length).toBeLessThan(2_000);
 });
 
-test("what no font here has is a square, and known to be one; it is whole in the title", () => {
+test("a character that no font has becomes a square and is reported; the title keeps it", () => {
   const file = written(["(Łódź) 株"]);
   expect(copied(file)).toEqual([`(Łódź) ${MISSING}`]);
   for (const text of ["株式会社", "🦊", "שלום", "مرحبا", "नमस्ते", "\u202eabc"]) {
@@ -98,7 +98,7 @@ test("what no font here has is a square, and known to be one; it is whole in the
   expect(file).toContain(`/Title <feff${Buffer.from("(Łódź) 株", "utf16le").swap16().toString("hex")}>`);
 });
 
-test("what ends at the margin ends there: every digit is as wide as another", () => {
+test("right-aligned text ends at the margin: all digits have the same width", () => {
   const pdf = new PdfWriter();
   for (const text of ["$1.000000001", "$9.999999999", "-$1.000000000"])
     pdf.text(text, { x: 500, y: 50, right: true });

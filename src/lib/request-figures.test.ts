@@ -32,7 +32,7 @@ const lines = (text: string, pattern: RegExp): string[] =>
 const sum = (found: string[]): number =>
   found.reduce((total, line) => total + Number(line.slice(line.lastIndexOf(" "))), 0);
 
-test("thousands of used routes print histograms of a bounded number of them; the others' stand together, and nothing is lost", () => {
+test("with thousands of routes in use a bounded number have their own histograms; the others share one, and nothing is lost", () => {
   const text = used(3_000);
   for (const name of [
     "tollgate_request_duration_seconds",
@@ -51,7 +51,7 @@ test("thousands of used routes print histograms of a bounded number of them; the
   expect(text.length).toBeLessThan(10_000_000);
 });
 
-test("what a route was charged and lost is told of each, however many there are", () => {
+test("charges and losses are printed for each route, however many there are", () => {
   const text = used(3_000);
   for (const [name, usd] of [
     ["charged", "0.000000001"],

@@ -12,7 +12,7 @@ const names = (roster: Roster<Guest>): string[] =>
     .map(({ name }) => name)
     .toSorted();
 
-test("whoever was added stands in it until deleted, wherever the others went", () => {
+test("a member stays until it is deleted, whatever happens to the others", () => {
   const roster = new Roster<Guest>();
   const guests = ["a", "b", "c", "d", "e", "f"].map((name) => new Guest(name));
   for (const guest of guests) roster.add(guest);
@@ -24,7 +24,7 @@ test("whoever was added stands in it until deleted, wherever the others went", (
   expect(roster.size).toBe(0);
 });
 
-test("added twice it stands there once, deleted twice the others stay, and it may come back", () => {
+test("adding twice keeps one, deleting twice keeps the others, and a member can be added again", () => {
   const roster = new Roster<Guest>();
   const [twice, other] = [new Guest("twice"), new Guest("other")];
   roster.add(twice);
@@ -38,7 +38,7 @@ test("added twice it stands there once, deleted twice the others stay, and it ma
   expect(names(roster)).toEqual(["other", "twice"]);
 });
 
-test("a member of another roster is none of this one", () => {
+test("a member of another roster is not one of this", () => {
   const [here, there] = [new Roster<Guest>(), new Roster<Guest>()];
   const [mine, theirs] = [new Guest("mine"), new Guest("theirs")];
   here.add(mine);
@@ -48,7 +48,7 @@ test("a member of another roster is none of this one", () => {
   expect(names(here)).toEqual(["mine"]);
 });
 
-test("those of now are all that were in it, though they leave one after the other", () => {
+test("a snapshot has all present members, though they leave one by one", () => {
   const roster = new Roster<Guest>();
   for (const name of ["a", "b", "c", "d"]) roster.add(new Guest(name));
   const met: string[] = [];
@@ -60,7 +60,7 @@ test("those of now are all that were in it, though they leave one after the othe
   expect(roster.size).toBe(0);
 });
 
-test("a register finds by id, what was set last, and nothing that was taken out", () => {
+test("a register finds the last value set for an id, and nothing that was removed", () => {
   const register = new Register<string, { of: number }>();
   register.set("a", { of: 1 });
   register.set("b", { of: 2 });
@@ -74,7 +74,7 @@ test("a register finds by id, what was set last, and nothing that was taken out"
   expect(register.size).toBe(0);
 });
 
-test("what has left a roster or a register is not kept by those that came later", () => {
+test("what was removed from a roster or a register is not retained by later members", () => {
   const { stdout } = Bun.spawnSync([
     process.execPath,
     `${import.meta.dir}/../../test/support/roster-heap.ts`,

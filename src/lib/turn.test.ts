@@ -13,20 +13,20 @@ async function walk(name: string, steps: string[], atEnd?: () => void): Promise<
   if (atEnd !== undefined) atEndOfTurn(atEnd);
 }
 
-test("who arrives together goes on together, each stage of all before the next stage of any", async () => {
+test("calls that arrive together proceed together, each stage of all before the next stage of any", async () => {
   const steps: string[] = [];
   await Promise.all(["a", "b", "c"].map((name) => walk(name, steps)));
   expect(steps).toEqual(["a reads", "b reads", "c reads", "a asks", "b asks", "c asks"]);
 });
 
-test("what they ask for on the way is done at the end of the same turn, before anything behind it in the loop", async () => {
+test("work requested on the way is done at the end of the same turn, before anything later in the event loop", async () => {
   const steps: string[] = [];
   const walking = ["a", "b"].map((name) => walk(name, steps, () => steps.push(`done for ${name}`)));
   await Promise.all([...walking, loopTurn().then(() => steps.push("behind the turn"))]);
   expect(steps.slice(-3)).toEqual(["done for a", "done for b", "behind the turn"]);
 });
 
-test("who throws on the way keeps nobody else from going on, nor the turn from its end", async () => {
+test("one that throws stops neither the others nor the turn's end", async () => {
   const steps: string[] = [];
   const wrong = nextTurn().then(() => {
     throw new Error("a bug");
@@ -36,7 +36,7 @@ test("who throws on the way keeps nobody else from going on, nor the turn from i
   expect([failed.status, ...steps]).toEqual(["rejected", "b reads", "b asks", "done for b"]);
 });
 
-test("who waits from within a turn goes on in the next one, though nobody else begins it", async () => {
+test("one that waits within a turn continues in the next, even if nothing else starts it", async () => {
   const steps: string[] = [];
   await nextTurn();
   const again = nextTurn().then(() => steps.push("again"));
@@ -44,7 +44,7 @@ test("who waits from within a turn goes on in the next one, though nobody else b
   expect(steps).toEqual(["again"]);
 });
 
-test("who waits from within a turn, or from its end, goes on in the next one", async () => {
+test("one that waits within a turn or at its end continues in the next", async () => {
   const steps: string[] = [];
   await nextTurn();
   const again = nextTurn().then(() => steps.push("again"));
@@ -58,7 +58,7 @@ test("who waits from within a turn, or from its end, goes on in the next one", a
   expect(steps).toEqual(["end", "again", "from the end", "end of the next"]);
 });
 
-test("who was told first has gone on before the next one is told", async () => {
+test("the first to be resolved has continued before the next is resolved", async () => {
   const steps: string[] = [];
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
@@ -73,7 +73,7 @@ test("who was told first has gone on before the next one is told", async () => {
   expect(steps).toEqual(["the answer has left", "told", "the call begins"]);
 });
 
-test("work that throws at the end of a turn is told of as what nobody caught, and the work behind it is done", async () => {
+test("work that throws at the end of a turn is reported as uncaught, and the work after it is done", async () => {
   const program = `
     import { atEndOfTurn } from ${JSON.stringify(`${import.meta.dir}/turn.ts`)};
     process.on("uncaughtException", ({ message }) => console.log("uncaught", message));

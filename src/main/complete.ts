@@ -92,12 +92,15 @@ export function completePorts(
     report: reportsOf({ clock, health: releases.health, metrics, log }),
     doubted: ({ requestId, attempt: { provider, route, doubts = [] }, told }) => {
       for (const reason of doubts) metrics.doubted(provider, reason);
-      log.warn({ id: requestId, provider, route, doubts, told }, "a provider was not believed as it was");
+      log.warn(
+        { id: requestId, provider, route, doubts, told },
+        "a provider's usage figures were not accepted as reported",
+      );
     },
     gaveUp: failed,
     abandoned: (requestId) => {
       metrics.abandoned();
-      failed(new Error("the hold stayed open; recovery resolves it"), requestId);
+      failed(new Error("the hold is still open; recovery will resolve it"), requestId);
     },
   };
 }

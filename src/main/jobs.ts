@@ -7,7 +7,7 @@ import type { Log } from "../lib/log.ts";
 /** An unreachable store is not the job's failure: `tellOutages` logs one line for all of them. */
 export const jobsOn = (log: Log): Jobs =>
   new Jobs({
-    tell: (job, error) => log.error({ job, err: error }, "background work failed; it goes on"),
+    tell: (job, error) => log.error({ job, err: error }, "a background job failed; the gateway continues"),
     expected: isOverloaded,
   });
 

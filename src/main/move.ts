@@ -187,7 +187,7 @@ async function closeTarget(url: string, id: string): Promise<void> {
   if (arrival === "moved")
     throw new StoreFailure(
       "moving",
-      "this move is complete and its database may be in use: nothing is taken back; run ./tollgate db move --to … again to finish it",
+      "this move is complete and its database may be in use, so it cannot be taken back; run ./tollgate db move --to … again to finish it",
     );
 }
 

@@ -71,7 +71,7 @@ export async function openOperatorFile(
     if (!beside)
       on.log.warn(
         { data_dir: on.dataDir },
-        "another gateway runs in this data directory, and the command line finds that one; give each its own with --data-dir",
+        "another gateway runs in this data directory, and the command line talks to that one; give each gateway its own with --data-dir",
       );
     rounds.push(
       on.jobs.every("operator_file", TAKE_EVERY_MS, async () => {

@@ -29,7 +29,7 @@ export function tellOutages({ ledger, clock, log, jobs }: OutagesPorts): Repeati
       if (sinceMs === null)
         log.error(
           { cause: ledger.trouble() },
-          "the store is away: requests get 503 until it is back, settlements wait for it",
+          "the store is unavailable: until it is back, requests get 503 and settlements wait",
         );
       sinceMs ??= nowMs;
       backAtMs = null;
@@ -38,7 +38,7 @@ export function tellOutages({ ledger, clock, log, jobs }: OutagesPorts): Repeati
     if (sinceMs === null) return;
     backAtMs ??= nowMs;
     if (nowMs - backAtMs < STEADY_MS) return;
-    log.info({ away_ms: Math.round(backAtMs - sinceMs) }, "the store is back");
+    log.info({ away_ms: Math.round(backAtMs - sinceMs) }, "the store is available again");
     sinceMs = null;
   };
   return jobs.every("outages", LOOK_EVERY_MS, look);

@@ -64,10 +64,10 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     phase = "leaving";
     log.info(
       { running: callScopes.size, within_ms: drainDelayMs + graceMs },
-      "told to stop: answers that run may finish",
+      "told to stop: running answers may finish",
     );
     const hurried = abortOf(rooms.hurry).then(() =>
-      log.warn({ running: callScopes.size }, "told again: answers that run are cut"),
+      log.warn({ running: callScopes.size }, "told to stop again: running answers are cut off"),
     );
     await Promise.race([Bun.sleep(drainDelayMs), hurried]);
     phase = "draining";

@@ -4,7 +4,7 @@ import { reportsOf, type ReportsPorts } from "./reports.ts";
 
 type Report = Parameters<ReturnType<typeof reportsOf>>;
 
-test("an operator's log says why an account cannot be shown; what members may read of it says no path", () => {
+test("an operator's log says why a credential cannot be read; what members may read names no path", () => {
   const lines: object[] = [];
   const health: unknown[] = [];
   const ports: ReportsPorts = {

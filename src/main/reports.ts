@@ -41,7 +41,7 @@ export function reportsOf({ clock, health, metrics, log }: ReportsPorts): Report
       if (health.report(release, organizationId, null) === "well_again")
         log.info(
           { id: requestId, provider, route },
-          `a call to ${provider} ended well: ${route} is open again`,
+          `a call to ${provider} succeeded: ${route} is open again`,
         );
       return;
     }
@@ -49,11 +49,11 @@ export function reportsOf({ clock, health, metrics, log }: ReportsPorts): Report
     const turned = health.report(release, organizationId, failure.reason, words);
     const about = { id: requestId, provider, route, status, words, why: failure.message };
     if (turned === "closed_route")
-      log.warn(about, `calls to ${provider} fail one after the other: ${route} is closed but for trials`);
+      log.warn(about, `calls to ${provider} keep failing: ${route} is closed except for trials`);
     if (turned === "closed_route_for_one")
       log.warn(
         { ...about, org: organizationId },
-        `calls of one organization to ${provider} fail one after the other: ${route} is closed for it but for trials`,
+        `one organization's calls to ${provider} keep failing: ${route} is closed for it except for trials`,
       );
     switch (outcome) {
       case "quota":
@@ -70,7 +70,7 @@ export function reportsOf({ clock, health, metrics, log }: ReportsPorts): Report
         const nowMs = clock.monotonicMs();
         if (nowMs - shortAtMs < SHORTAGE_EVERY_MS) return;
         shortAtMs = nowMs;
-        return log.error(about, "this gateway has nothing left for a connection: calls get 503");
+        return log.error(about, "this gateway has no resources left for new connections: calls get 503");
       }
     }
   };

@@ -133,7 +133,7 @@ function readBackup(
     const tables = database
       .query("SELECT name FROM sqlite_master WHERE name IN ('schema_migration', 'store_state')")
       .values();
-    if (tables.length < 2) throw new Error("it is not a store of this program");
+    if (tables.length < 2) throw new Error("it is not a Tollgate store");
     const [state] = database.query("SELECT data_key_check FROM store_state").values();
     return { applied: appliedIn(database), check: state?.[0] as Uint8Array | undefined };
   });
@@ -143,7 +143,7 @@ function readBackup(
   if (!existsSync(key) || statSync(key).size === 0)
     throw new StoreFailure(
       "data_key",
-      `there is no data key in ${dataDirectory}; put the one that this backup was made with there first: ./tollgate db key FILE`,
+      `there is no data key in ${dataDirectory}; first put the one that this backup was made with there: ./tollgate db key FILE`,
     );
   const schema = Math.max(0, ...applied.keys());
   const ours = dataKeyCheck(readDataKey(dataDirectory, "existing"));
@@ -152,7 +152,7 @@ function readBackup(
   if (formerKey === null)
     throw new StoreFailure(
       "data_key",
-      `${key} is not the key that this backup was made with; put that one in its place (./tollgate db key FILE --replace), or give the backup of this store`,
+      `${key} is not the key that this backup was made with; put that one in its place (./tollgate db key FILE --replace), or name a backup of this store`,
     );
   return { schema, formerKey };
 }
@@ -211,7 +211,7 @@ function assertWhole(database: Database): void {
 }
 
 const refused = (what: string): StoreFailure =>
-  new StoreFailure("database", `${what}; nothing was changed: give another backup`);
+  new StoreFailure("database", `${what}; nothing was changed: name another backup`);
 
 const asideName = (path: string, at: Date): string =>
   `${path}.before-${printTime(at.getTime()).slice(0, 19).replaceAll(":", "-")}Z`;

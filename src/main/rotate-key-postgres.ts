@@ -45,7 +45,7 @@ async function rotateIn(store: PostgresStore, on: RotateAsk): Promise<Rotation> 
     await client.query("COMMIT");
     crashPoint("rotate_committed");
     if (takeNextDataKey(on.dataDir, dataKeyCheck(change.to)) === null)
-      throw new Error("the new key is not where it was drawn");
+      throw new Error("the new key is not where it was created");
     return rotation;
   } catch (error) {
     throw wasLost(error, store.url);
@@ -59,7 +59,7 @@ function wasLost(error: unknown, url: string): unknown {
   if (error instanceof StoreFailure || errorKind(error) !== "store") return error;
   return new StoreFailure(
     "database",
-    `${placeOf(url)} was lost, or has no room, in the middle (${messageOf(error)}); the store has the old key or the new one, and both are here: run this again when it is back, which finds out`,
+    `${placeOf(url)} was lost or ran out of space midway (${messageOf(error)}); the store has either the old key or the new one, and both are here: run this again when it is back to find out which`,
   );
 }
 
@@ -81,7 +81,7 @@ async function shutOut(client: Client, from: Uint8Array): Promise<number> {
   if (state === undefined || !state.data_key_check.equals(dataKeyCheck(from)))
     throw new StoreFailure(
       "data_key",
-      "the data key of this database was changed at this moment, by another run of this command; copy data.key from there",
+      "another run of this command has just changed the data key of this database; copy data.key from there",
     );
   await assertNobody(client);
   await client.query("UPDATE instance SET condemned = true, lease_until = 0");
@@ -105,7 +105,7 @@ async function resolveLeft(store: PostgresStore): Promise<void> {
       if (performance.now() > untilMs)
         throw new StoreFailure(
           "database",
-          `${open} requests that gateways left are not ended yet; run this again in a minute, or start a gateway and look at its log`,
+          `${open} requests left behind by gateways have not ended yet; run this again in a minute, or start a gateway and look at its log`,
         );
       await Bun.sleep(LOOK_EVERY_MS);
     }
@@ -148,6 +148,6 @@ function runs(gateway: string): StoreFailure {
   const [host, pid] = gateway.split(" ");
   return new StoreFailure(
     "locked",
-    `a gateway runs on this database (${host}, process ${pid}); stop all of them first; one that was killed counts for ten seconds more: nothing was changed`,
+    `a gateway is running on this database (${host}, process ${pid}); stop all gateways first (one that was killed counts for ten more seconds): nothing was changed`,
   );
 }

@@ -36,7 +36,7 @@ export async function rotateSqlite(on: RotateAsk): Promise<Rotation | null> {
     );
     crashPoint("rotate_committed");
     if (takeNextDataKey(on.dataDir, dataKeyCheck(change.to)) === null)
-      throw new Error("the new key is not where it was drawn");
+      throw new Error("the new key is not where it was created");
     return rotation;
   } finally {
     store.close();
@@ -91,11 +91,11 @@ function keepsJournal(writer: Database, name: string): boolean {
 const noRoom = (dataDir: string): StoreFailure =>
   new StoreFailure(
     "disk_full",
-    `the disk of ${dataDir} is full: a change of the key takes as much room for a moment as the stored answers have; nothing was changed: make room, and run this again`,
+    `the disk of ${dataDir} is full: changing the key briefly needs as much space as the stored answers take; free some, and run this again: nothing was changed`,
   );
 
 const opened = (): StoreFailure =>
   new StoreFailure(
     "locked",
-    "another program has the store open; end it (a backup, an audit, sqlite3), and run this again: nothing was changed",
+    "another program (a backup, an audit, sqlite3) has the store open; end it, and run this again: nothing was changed",
   );

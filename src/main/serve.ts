@@ -39,7 +39,7 @@ export async function serve(config: Config): Promise<Running> {
       return;
     }
     toldAtMs = performance.now();
-    cancel.abort(new Error("told to end while starting"));
+    cancel.abort(new Error("told to stop while starting"));
     const withinMs = listening ? config.limits.stopGraceMs : CLOSE_WITHIN_MS;
     const running = await within(
       starting.catch(() => null),

@@ -44,12 +44,12 @@ export function openTracing(
           ? log.info("traces are exported again")
           : log.warn(
               { trouble, collector: new URL(tracing?.url ?? "").origin },
-              "traces cannot be exported; requests are served all the same. Check the collector, and tracing.endpoint",
+              "traces cannot be exported; requests are still served. Check the collector and tracing.endpoint",
             ),
       leftOut: (spans, reason) =>
         log.warn(
           { spans, reason },
-          "the collector of traces took a batch and left out spans of it; requests are served all the same",
+          "the trace collector accepted a batch but rejected some of its spans; requests are still served",
         ),
     });
   if (exporter !== null) metrics.watchSpans(() => exporter.waiting);

@@ -56,7 +56,7 @@ class Workers {
   private async keep(port: number, afterMs = 0): Promise<void> {
     for (let waitMs = afterMs; !this.stopping; waitMs = REPLACE_AFTER_MS) {
       if (waitMs > 0) {
-        this.ports.say("a worker ended by itself; another takes its place");
+        this.ports.say("a worker ended unexpectedly; another one takes its place");
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
       if (!this.stopping) await this.begin("other", port).ended;

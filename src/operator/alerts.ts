@@ -69,7 +69,11 @@ function ruling({ alerts, nowMs, keyOf }: AlertServicePorts) {
     const found = await keyOf(key);
     if (found?.organizationId !== org) throw notFound("key");
     if (found.state === "revoked")
-      throw new OperatorRefusal("conflict", "This key is revoked: it spends nothing any more.", "key");
+      throw new OperatorRefusal(
+        "conflict",
+        "This key is revoked and no longer spends anything. Name a key that is not revoked.",
+        "key",
+      );
   };
   /**
    * `had`: the rule before. Its channels that were removed since are left out; its key may have been revoked.
@@ -98,7 +102,10 @@ function ruling({ alerts, nowMs, keyOf }: AlertServicePorts) {
     async addRule(org: string, input: RuleInput, actor: Actor): Promise<AlertRuleJson> {
       const terms = await termsOf(org, input);
       if ((await alerts.rules.ofOrganization(org)).length >= RULES_AT_MOST)
-        throw new OperatorRefusal("conflict", `An organization has at most ${RULES_AT_MOST} alert rules.`);
+        throw new OperatorRefusal(
+          "conflict",
+          `An organization can have at most ${RULES_AT_MOST} alert rules. Remove one, then add this one.`,
+        );
       const line = { actor, action: "alert_rule.create", organizationId: org, after: input };
       return printRule(await alerts.rules.add(org, terms, nowMs(), lineOf(line, nowMs())));
     },
@@ -140,7 +147,10 @@ function channelling({ alerts, note, nowMs }: AlertServicePorts) {
     ): Promise<z.output<typeof createdAlertChannel>> {
       if (kind === "dashboard" || (kind === "mail" && !alerts.mails)) throw notAKind(kind);
       if ((await alerts.rules.channels(org)).length >= CHANNELS_AT_MOST)
-        throw new OperatorRefusal("conflict", `An organization has at most ${CHANNELS_AT_MOST} channels.`);
+        throw new OperatorRefusal(
+          "conflict",
+          `An organization can have at most ${CHANNELS_AT_MOST} channels. Remove one, then add this one.`,
+        );
       const asked = { name, target: target ?? "" };
       const action = "alert_channel.create";
       const told = (target: string): Told =>
@@ -161,9 +171,13 @@ function channelling({ alerts, note, nowMs }: AlertServicePorts) {
       const known = id === DASHBOARD || (await alerts.rules.channel(org, id)) !== null;
       if (!known) throw unknownRecord("channel", id, "channel");
       if ((await alerts.outbox.testsSince(org, nowMs() - TESTS_WITHIN_MS)) >= TESTS_AT_MOST)
-        throw new Refusal("rate_limit_exceeded", `At most ${TESTS_AT_MOST} tests a minute. Wait a little.`, {
-          retryAfterMs: TESTS_WITHIN_MS,
-        });
+        throw new Refusal(
+          "rate_limit_exceeded",
+          `At most ${TESTS_AT_MOST} tests can be sent in a minute. Wait a moment, then try again.`,
+          {
+            retryAfterMs: TESTS_WITHIN_MS,
+          },
+        );
       const delivery = await alerts.sendTest(org, id);
       await note({ actor, action: "alert_channel.test", organizationId: org, target: id });
       return printDelivery(delivery);
@@ -185,11 +199,11 @@ function readTerms(input: RuleInput): RuleTerms {
   for (const name of ["amount_usd", "percent", "days"] as const) {
     const given = input[name] !== null;
     if (given === (name === needed)) continue;
-    const complaint = given ? `does not belong to ${input.kind}` : `is needed for ${input.kind}`;
+    const complaint = given ? `does not apply to ${input.kind}` : `is needed for ${input.kind}`;
     throw new Refusal("invalid_request", `${name} ${complaint}.`, { param: name });
   }
   if (input.key !== null && input.kind !== "key_limit")
-    throw new Refusal("invalid_request", `key does not belong to ${input.kind}.`, { param: "key" });
+    throw new Refusal("invalid_request", `key does not apply to ${input.kind}.`, { param: "key" });
   return {
     kind: input.kind,
     amount: input.amount_usd === null ? null : readUsd(input.amount_usd, "amount_usd"),
@@ -212,8 +226,12 @@ async function targeted<T>(ask: () => Promise<T>): Promise<T> {
 
 const notAKind = (kind: "mail" | "dashboard"): OperatorRefusal =>
   kind === "mail"
-    ? new OperatorRefusal("conflict", "This gateway sends no mail. Use a webhook.", "kind")
-    : new OperatorRefusal("conflict", "Every organization has the dashboard's list already.", "kind");
+    ? new OperatorRefusal("conflict", "This gateway does not send mail. Use a webhook.", "kind")
+    : new OperatorRefusal(
+        "conflict",
+        "The dashboard's list exists in every organization and cannot be added.",
+        "kind",
+      );
 
 /** It existed before any organization. */
 const DASHBOARD_CHANNEL: AlertChannelJson = {

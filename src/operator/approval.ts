@@ -29,7 +29,7 @@ export async function approve(
   if (record.status === "requested" && !(await mayStillAsk(on, record)))
     throw new OperatorRefusal(
       "conflict",
-      "Whoever asked for this entitlement may not ask for it any more. Decline or revoke it; somebody who may ask asks again.",
+      "The person who requested this entitlement may no longer request it. Decline or revoke it; someone who may request it has to do so again.",
       field,
     );
   const outcome = await approveEntitlement(on.ledger, record.id, terms, actor);
@@ -40,7 +40,7 @@ export async function approve(
 export const secondPerson = (field: EntitlementField): OperatorRefusal =>
   new OperatorRefusal(
     "second_person_required",
-    "This entitlement was asked for by the same person: in the dashboard, by a login of their command line or by a management key of theirs. Another operator has to decide it.",
+    "The same person requested this entitlement: in the dashboard, through a command-line login or with one of their management keys. Another operator has to decide it.",
     field,
   );
 

@@ -84,12 +84,15 @@ export function automaticTopUp({ payments, note, nowMs }: AutomaticTopUpPorts) {
       if (order !== null && (order.id !== before?.id || order.state !== before.state))
         return printOrder(order);
       const reason = (await payments.automatic.find(org))?.lastFailure;
-      throw new OperatorRefusal("conflict", reason ?? "Nothing to do: enough is available, or it is off.");
+      throw new OperatorRefusal(
+        "conflict",
+        reason ?? "Nothing was charged: automatic top-up is off, or enough credits are available.",
+      );
     },
     async removeCard(org: string, actor: Actor): Promise<void> {
       const line = { actor, action: "card.remove", organizationId: org, target: org };
       if (!(await payments.orders.forgetMethod(org, [auditLine(line, nowMs())])))
-        throw new OperatorRefusal("not_found", "No card of this organization is kept.");
+        throw new OperatorRefusal("not_found", "This organization has no saved card.");
     },
   };
 }

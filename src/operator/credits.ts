@@ -91,7 +91,7 @@ async function refund(
       throw referenceTaken(reference);
     case "unknown_request":
     case "unknown_organization":
-      throw new OperatorRefusal("conflict", "Only a request that was settled can be refunded.", "request");
+      throw new OperatorRefusal("conflict", "Only a settled request can be refunded.", "request");
   }
 }
 
@@ -106,13 +106,13 @@ const topUpOf = (input: GrantCredits, made: { amount: NanoUsd; reference: string
 function requireCreditable(amount: NanoUsd, balance: BalanceRecord, field: AmountField): void {
   if (amount === ZERO_USD) throw wrongAmount(field, "must be above 0");
   const total = addUsd(addUsd(balance.purchased, balance.granted), amount);
-  if (total > MAX_NANO_USD) throw wrongAmount(field, "is more than one organization can ever be credited");
+  if (total > MAX_NANO_USD) throw wrongAmount(field, "is more than an organization can be credited");
 }
 
 const referenceTaken = (reference: string): OperatorRefusal =>
   new OperatorRefusal(
     "conflict",
-    `The reference ${JSON.stringify(reference)} was credited before with another amount or kind; nothing was credited. ` +
+    `The reference ${JSON.stringify(reference)} was already credited with another amount or kind; nothing was credited now. ` +
       "Use a new reference for a new payment.",
     "reference",
   );

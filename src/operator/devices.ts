@@ -121,7 +121,7 @@ export function devices(on: DevicesPorts): Devices {
       if (found !== null) return print(found, person);
       throw new OperatorRefusal(
         "not_found",
-        "No login waits under this code. A code works once, for ten minutes: compare the letters, or run ./tollgate login again.",
+        "No login is waiting with this code. A code works once, within ten minutes. Check the letters, or run ./tollgate login again.",
         "user_code",
       );
     },
@@ -139,7 +139,10 @@ export function devices(on: DevicesPorts): Devices {
         },
       });
       if (decided === null)
-        throw new OperatorRefusal("conflict", "This login was decided already, or its ten minutes are over.");
+        throw new OperatorRefusal(
+          "conflict",
+          "This login was already approved or declined, or its ten minutes are over. Run ./tollgate login again.",
+        );
       return print(decided, person);
     },
   };

@@ -69,8 +69,8 @@ export const tooManyRequests = (why: TooManyRequests): OperatorRefusal =>
   new OperatorRefusal(
     "conflict",
     why === "too_many_open"
-      ? `The organization has ${OPEN_REQUESTS_MAX} requests that nobody has decided yet. Withdraw one, or wait for a decision.`
-      : `The organization has asked ${REQUESTS_A_DAY_MAX} times within a day. Ask again tomorrow.`,
+      ? `The organization has ${OPEN_REQUESTS_MAX} undecided requests, which is the maximum. Withdraw one, or wait for a decision.`
+      : `The organization has made ${REQUESTS_A_DAY_MAX} requests within a day, which is the maximum. Try again tomorrow.`,
   );
 
 const notRequested = ({ id, status }: EntitlementRecord): OperatorRefusal =>

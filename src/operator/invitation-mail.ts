@@ -42,8 +42,8 @@ const bodyOf = ({ by, organization, role, link, expiresAtMs }: InvitationMail): 
     "",
     `Accept it here: ${link}`,
     "",
-    `The link works once, until ${printMinute(expiresAtMs)}, for whoever has it and only with your address. Do not send it on.`,
-    "If you do not know what this is about, leave it: without the link nothing happens.",
+    `The link works once, until ${printMinute(expiresAtMs)}, and only with your address. Anyone who has it can use it, so do not forward it.`,
+    "If you did not expect this mail, ignore it: nothing happens unless the link is opened.",
     "",
   ].join("\n");
 

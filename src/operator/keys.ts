@@ -101,11 +101,11 @@ function done(outcome: KeyRecord | NotNow | TooManyKeys): KeyRecord {
     case "over":
       throw new OperatorRefusal(
         "conflict",
-        "This key is revoked or has expired; that is final. Create a new one.",
+        "This key is revoked or has expired and cannot be restored. Create a new one.",
         "key",
       );
     case "past":
-      throw new Refusal("invalid_request", "expires_at must lie in the future.", { param: "expires_at" });
+      throw new Refusal("invalid_request", "expires_at must be in the future.", { param: "expires_at" });
     default:
       return outcome;
   }
@@ -137,7 +137,7 @@ function readSettings(given: GivenSettings): Partial<KeySettings> {
 const tooManyKeys = (): OperatorRefusal =>
   new OperatorRefusal(
     "conflict",
-    `The organization has ${LIVE_KEYS_MAX} keys that are not revoked. Revoke one that nobody uses, then create this one.`,
+    `The organization has ${LIVE_KEYS_MAX} keys that are not revoked, which is the maximum. Revoke one that is not in use, then create this one.`,
   );
 
 function printKey(key: KeyRecord): KeyJson {

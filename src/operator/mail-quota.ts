@@ -15,5 +15,5 @@ export const beyondQuota = (timesToday: number): MailOutcome | null =>
     ? null
     : {
         state: "not_sent",
-        reason: `This address gets ${TIMES_A_DAY} mails within a day at most. Hand the link over yourself.`,
+        reason: `This address can be sent at most ${TIMES_A_DAY} mails a day. Pass the link on yourself.`,
       };

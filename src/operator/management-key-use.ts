@@ -63,5 +63,5 @@ async function operates({ people }: Pick<UsePorts, "people">, owner: string): Pr
 const orphaned = (): Refusal =>
   new Refusal(
     "invalid_api_key",
-    "Whoever made this management key, or signed in with it, is no operator any more. Ask an operator for a key of theirs, or sign in with ./tollgate login.",
+    "The person who created this management key, or signed in to get it, is no longer an operator. Ask an operator for a new key, or sign in with ./tollgate login.",
   );

@@ -89,11 +89,11 @@ function ordering({ payments, nowMs, dashboardUrl }: PaymentServicePorts) {
         case "wrong_amount":
           throw wrongAmount("amount_usd", checkout.message);
         case "form_reused":
-          throw new OperatorRefusal("conflict", "This form ordered another amount before. Open a new one.");
+          throw new OperatorRefusal("conflict", "This form already ordered another amount. Open a new one.");
         case "too_many_begun":
           throw new OperatorRefusal(
             "conflict",
-            `${BEGUN_MAX} payments were begun within a day and not paid. Pay one of them, or come back tomorrow.`,
+            `${BEGUN_MAX} payments were started within a day and not paid, which is the maximum. Pay one of them, or try again tomorrow.`,
           );
         case "unknown_organization":
           throw unknownRecord("organization", org, "org");
@@ -127,7 +127,7 @@ function forOperators({ payments, nowMs }: PaymentServicePorts) {
       const told = [auditLine(line, nowMs())];
       const outcome = await payments.confirm(order, { reference: id, from: actor, told });
       if (outcome === "refused")
-        throw new OperatorRefusal("conflict", `Order ${id} was credited before with another amount.`);
+        throw new OperatorRefusal("conflict", `Order ${id} was already credited with another amount.`);
       return printOrder((await payments.orders.find(id)) ?? order);
     },
   };

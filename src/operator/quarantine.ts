@@ -60,7 +60,7 @@ type RequestField = "id" | "request";
 const notThere = (requestId: string, field: RequestField): OperatorRefusal =>
   new OperatorRefusal(
     "not_found",
-    `There is no request ${requestId} in quarantine. It may have been resolved meanwhile.`,
+    `There is no request ${requestId} in quarantine. It may have been resolved in the meantime.`,
     field,
   );
 

@@ -55,15 +55,22 @@ export const rateLimits = ({ ledger, publisher, rateDefaults: defaults }: RateLi
       case "unknown_key":
         throw notFound("key");
       case "revoked_key":
-        throw new OperatorRefusal("conflict", "This key is revoked: no request of it is served.", "key");
+        throw new OperatorRefusal(
+          "conflict",
+          "This key is revoked: its requests are refused whatever its limits. Name a key that is not revoked.",
+          "key",
+        );
       case "changed_meanwhile":
         throw changedMeanwhile();
       case "too_many":
-        throw new OperatorRefusal("conflict", "The organization has as many limits as anybody manages.");
+        throw new OperatorRefusal(
+          "conflict",
+          "The organization has the maximum number of limits. Lift some that are not needed.",
+        );
       case "above":
         throw new OperatorRefusal(
           "conflict",
-          `The operator allows ${outcome.atMost} here. Set at most that, or ask the operator.`,
+          `The operator allows at most ${outcome.atMost} here. Set that or less, or ask the operator to allow more.`,
           outcome.dimension,
         );
     }

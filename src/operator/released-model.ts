@@ -19,6 +19,6 @@ export async function checkReleased(publisher: Released, model: string): Promise
 export async function checkResearch(publisher: Released, model: string): Promise<void> {
   if (await publisher.hasRoute(model, "research")) return;
   await checkReleased(publisher, model);
-  const message = `Only a research model takes an entitlement; ${JSON.stringify(model)} takes none.`;
+  const message = `Only research models need an entitlement; ${JSON.stringify(model)} is not one.`;
   throw new Refusal("invalid_request", message, { param: "model" });
 }

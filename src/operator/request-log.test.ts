@@ -48,7 +48,7 @@ const told = (organizationId: string): { rows: number; requests: number; countin
   return { rows: all ?? 0, requests: requests ?? 0, counting: counting ?? 0 };
 };
 
-test("a minute of one key has 20 rows, and one more that counts the rest, however often it is written", async () => {
+test("a minute of one key has 20 rows and one more that counts the rest, however often it is written", async () => {
   for (let i = 0; i < 300; i++) {
     log.note(entry());
     if (i % 50 === 0) await log.flush();
@@ -62,7 +62,7 @@ test("a minute of one key has 20 rows, and one more that counts the rest, howeve
   expect(told("org_1")).toEqual({ rows: 22, requests: 301, counting: 1 });
 });
 
-test("who asks while a write goes on finds what it had taken", async () => {
+test("a reader during a write finds what the write had taken", async () => {
   const store = sqliteSql({ writer });
   const allowed = Promise.withResolvers<void>();
   let writes = 0;
@@ -88,7 +88,7 @@ test("who asks while a write goes on finds what it had taken", async () => {
   await late.stop();
 });
 
-test("a row that counts requests to several surfaces names none of them, also where it was written before", async () => {
+test("a row that counts requests to several surfaces names none of them, even if it was written before", async () => {
   const organizationId = "org_surfaces";
   for (let i = 0; i < 30; i++) log.note(entry({ organizationId }));
   await log.flush();
@@ -122,7 +122,7 @@ test("a hundred keys, codes and repeated requests of one organization stay withi
   expect(several?.[1] ?? null).toBeNull();
 });
 
-test("a day of one organization has 2000 rows of its own, then one a minute", async () => {
+test("a day of one organization has 2000 rows, then one a minute", async () => {
   for (let minute = 0; minute < 150; minute++) {
     for (let i = 0; i < 25; i++) log.note(entry({ organizationId: "org_3", keyId: `key_${i % 2}` }));
     await log.flush();
@@ -133,7 +133,7 @@ test("a day of one organization has 2000 rows of its own, then one a minute", as
   expect(written).toBe(2_000 + 2 * 70);
 });
 
-test("what one minute of the gateway has beyond 600 rows is counted, and nobody else's count is lost", async () => {
+test("beyond 600 rows a minute of the gateway is counted, and no other count is lost", async () => {
   nowMs += MINUTE_MS;
   for (let i = 0; i < 100; i++)
     for (let n = 0; n < 10; n++) log.note(entry({ organizationId: `org_many_${i}` }));
@@ -143,7 +143,7 @@ test("what one minute of the gateway has beyond 600 rows is counted, and nobody 
   expect(all.every(({ requests }) => requests > 0 || log.forgotten > 0)).toBe(true);
 });
 
-test("a store that is away gets what was counted when it is back", async () => {
+test("an unavailable store gets the counts when it is back", async () => {
   nowMs += MINUTE_MS;
   let away = true;
   const sql = sqliteSql({ writer });
@@ -163,7 +163,7 @@ test("a store that is away gets what was counted when it is back", async () => {
   expect(told("org_away")).toEqual({ rows: 21, requests: 60, counting: 1 });
 });
 
-test("entries older than 30 days go, a part with each write", async () => {
+test("entries older than 30 days are deleted, some with each write", async () => {
   const many = rows();
   nowMs += 31 * DAY_MS;
   log.note(entry());

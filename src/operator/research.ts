@@ -96,7 +96,7 @@ async function close(
 }
 
 const alreadyEnded = ({ id }: EntitlementRecord): OperatorRefusal =>
-  new OperatorRefusal("conflict", `The entitlement ${id} has ended already.`, "entitlement");
+  new OperatorRefusal("conflict", `The entitlement ${id} has already ended.`, "entitlement");
 
 const notRequested = ({ id, status }: EntitlementRecord): OperatorRefusal =>
   new OperatorRefusal(

@@ -32,12 +32,12 @@ export async function mailReset(reset: ResetMail, send: SendMail): Promise<MailO
 
 const bodyOf = ({ to, link, twoFactorRemoved, expiresAtMs }: ResetMail): string =>
   [
-    `An operator made a link that sets a new password for the account ${to}.`,
-    ...(twoFactorRemoved ? ["Its second factor was switched off, and its passkeys are gone."] : []),
+    `An operator created a link to set a new password for the account ${to}.`,
+    ...(twoFactorRemoved ? ["Its second factor was turned off, and its passkeys were removed."] : []),
     "",
     `Set the password here: ${link}`,
     "",
-    `The link works once, until ${printMinute(expiresAtMs)}, for whoever has it. Do not send it on.`,
-    "If you did not ask for it, tell an operator: somebody may be trying to get into your account.",
+    `The link works once, until ${printMinute(expiresAtMs)}. Anyone who has it can use it, so do not forward it.`,
+    "If you did not ask for it, tell an operator: someone may be trying to get into your account.",
     "",
   ].join("\n");

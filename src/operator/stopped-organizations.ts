@@ -45,7 +45,7 @@ export const stopped = (ledger: Store) => ({
       case "broken":
         throw new OperatorRefusal(
           "conflict",
-          `The balance of ${org} has to be mended first: ${outcome.what} should be ${outcome.expected} and is ${outcome.found}, nano-USD where it is money. The runbook TollgateOrganizationStopped says how.`,
+          `The balance of ${org} has to be repaired first: ${outcome.what} should be ${outcome.expected} but is ${outcome.found} (money in nano-USD). The runbook TollgateOrganizationStopped explains how.`,
           "org",
         );
     }

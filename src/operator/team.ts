@@ -124,7 +124,7 @@ export function assertMayGive(
   if (standings.some((standing) => roles.every((role) => mayGive(standing, role)))) return;
   throw new OperatorRefusal(
     "role_not_permitted",
-    "Only an owner or an operator may make, change or remove owners.",
+    "Only an owner or an operator may add, change or remove owners.",
     field,
   );
 }

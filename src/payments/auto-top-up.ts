@@ -114,7 +114,7 @@ async function mayCharge(
   const nowMs = on.nowMs();
   if (!(await runsLow(on, wish))) {
     // An order that was open before may be in the middle of another gateway's charge.
-    const reason = "It was topped up already.";
+    const reason = "It was already topped up.";
     if (fresh) await on.orders.ended(order.id, { state: "expired", reason }, nowMs);
     return false;
   }

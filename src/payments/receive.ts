@@ -111,12 +111,12 @@ function judge(on: ReceivePorts, event: Delivered): Promise<Verdict> | Verdict {
 }
 
 async function paid(on: ReceivePorts, event: Paid): Promise<Verdict> {
-  if (event.orderId?.startsWith("ord_") !== true) return ignored("no order of this gateway", null);
+  if (event.orderId?.startsWith("ord_") !== true) return ignored("not an order of this gateway", null);
   const order = await on.orders.find(event.orderId);
   if (order === null) return refused(`there is no order ${event.orderId}`, null);
   // A checkout page also creates a payment with its own event; only the page's event credits.
   if (event.via === "charge" && order.purpose === "checkout")
-    return ignored("its checkout page credits", order);
+    return ignored("the payment of its checkout page is what credits it", order);
   const contradiction = contradictionOf(event, order, on.driver.name);
   if (contradiction !== null) return refused(contradiction, order);
   const outcome = await creditOrder(on, order, event, async () => {
@@ -130,7 +130,7 @@ async function paid(on: ReceivePorts, event: Paid): Promise<Verdict> {
 
 function contradictionOf(event: Paid, order: PaymentOrder, driver: string): string | null {
   const { money, sessionId, organizationId } = event;
-  if (order.driver !== driver) return `the order is of ${order.driver}`;
+  if (order.driver !== driver) return `the order belongs to the driver ${order.driver}`;
   if (organizationId !== order.organizationId) return "the payment names another organization than its order";
   if (order.sessionId !== null && order.sessionId !== sessionId) return "the order has another session";
   if (order.sessionId === null && order.purpose === "checkout") return "the order has no session yet";
@@ -192,9 +192,9 @@ async function notPaid(
   event: Extract<PaymentEvent, { kind: "not_paid" }>,
 ): Promise<Verdict> {
   const order = await on.orders.ofSession(on.driver.name, event.sessionId);
-  if (order === null) return ignored("no order of this gateway", null);
+  if (order === null) return ignored("not an order of this gateway", null);
   const ended = await on.orders.ended(order.id, event, on.nowMs());
-  if (!ended) return ignored(`the order is ${order.state} already`, order);
+  if (!ended) return ignored(`the order is already ${order.state}`, order);
   if (order.purpose === "auto_top_up") await on.automatic.declined(order, event.reason);
   return { outcome: event.state, detail: event.reason, order };
 }
@@ -205,7 +205,8 @@ async function moved(on: ReceivePorts, event: Moved): Promise<Verdict> {
   if (paymentId === null) return ignored("it names no payment", null);
   const order = await on.orders.ofPayment(on.driver.name, paymentId);
   if (order === null) return unknownPayment(on, paymentId);
-  if (money.currency !== order.currency) return refused(`${money.currency} is not the order's`, order);
+  if (money.currency !== order.currency)
+    return refused(`${money.currency} is not the order's currency`, order);
   if (money.amount > order.amount) return refused("more than the order was for", order);
   return event.kind === "taken_back" ? takeBack(on, event, order) : giveAgain(on, event, order);
 }
@@ -214,8 +215,8 @@ async function moved(on: ReceivePorts, event: Moved): Promise<Verdict> {
 async function unknownPayment(on: ReceivePorts, paymentId: string): Promise<Verdict> {
   const orderId = await on.driver.orderOf(paymentId);
   const order = orderId === null ? null : await on.orders.find(orderId);
-  if (order === null) return ignored("no payment of this gateway", null);
-  return { outcome: "too_early", detail: "the payment that it follows was not credited yet", order };
+  if (order === null) return ignored("not a payment of this gateway", null);
+  return { outcome: "too_early", detail: "its payment has not been credited yet", order };
 }
 
 /** The reference for each time that one dispute moves money; the first is the dispute's own id. */
@@ -249,7 +250,7 @@ async function takeBack(on: ReceivePorts, event: Moved, order: PaymentOrder): Pr
       return refused(`the ledger answered ${kind}`, order);
   }
   if (taken) return { outcome: "taken_back", detail: "reason" in event ? event.reason : null, order };
-  if (early) return { outcome: "too_early", detail: "the return that it follows was not seen yet", order };
+  if (early) return { outcome: "too_early", detail: "the return before it has not arrived yet", order };
   return { outcome: "repeated", detail: null, order };
 }
 
@@ -305,8 +306,8 @@ async function giveAgain(on: ReceivePorts, event: Moved, order: PaymentOrder): P
   if (returned) return { outcome: "returned", detail: null, order };
   if (!early) return { outcome: "repeated", detail: null, order };
   return isDispute
-    ? { outcome: "too_early", detail: "the dispute that it ends was not seen yet", order }
-    : ignored("it had taken nothing back", order);
+    ? { outcome: "too_early", detail: "the dispute that it ends has not arrived yet", order }
+    : ignored("nothing had been taken back", order);
 }
 
 type Judged = (detail: string, order: PaymentOrder | null) => Verdict;

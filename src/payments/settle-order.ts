@@ -32,7 +32,7 @@ const ORDER_LIVES_MS = 23 * HOUR_MS;
 const VOID_AFTER_MS = 10 * MINUTE_MS;
 
 const UNDER_WAY = {
-  reason: "The last charge is still under way at the payment service; there is no other before it ends.",
+  reason: "The last charge is still in progress at the payment service; no other one starts before it ends.",
   failures: 0,
 };
 const WITHDRAWN = "Its terms or its card were changed before it was charged.";
@@ -101,7 +101,11 @@ async function settle(
     case "paid": {
       const { paymentId, money } = charged;
       if (money.amount !== order.amount || money.currency !== order.currency) {
-        await stop(on, wish, `The service charged something else than order ${order.id}; ask the operator.`);
+        await stop(
+          on,
+          wish,
+          `The payment service charged something other than order ${order.id}. Ask the operator.`,
+        );
         return;
       }
       await creditOrder(on, order, { sessionId: paymentId, paymentId, from }, () =>

@@ -66,7 +66,7 @@ const MOVED = {
   status: z.string().regex(/^[a-z_]{1,50}$/),
 };
 /** Its money has moved, whatever the stated reason. */
-const DISPUTE = z.looseObject({ ...MOVED, reason: words.catch("no reason told") });
+const DISPUTE = z.looseObject({ ...MOVED, reason: words.catch("no reason given") });
 const REFUND = z.looseObject(MOVED);
 
 export type StripeEvent = z.output<typeof EVENT>;

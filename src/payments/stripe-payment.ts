@@ -54,5 +54,5 @@ export function isForGood(error: unknown): error is Stripe.errors.StripeError {
  */
 export function serviceFailureOf(error: unknown): ServiceFailure {
   if (error instanceof ServiceFailure) return error;
-  return new ServiceFailure(`Stripe did not take the call: ${messageOf(error)}`);
+  return new ServiceFailure(`The call to Stripe failed: ${messageOf(error)}`);
 }

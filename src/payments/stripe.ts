@@ -82,7 +82,7 @@ export class StripeDriver implements PaymentDriver {
         { idempotencyKey: order.id },
       ),
     );
-    if (session.url === null) throw new ServiceFailure("Stripe opened a checkout without an address");
+    if (session.url === null) throw new ServiceFailure("Stripe opened a checkout without a URL");
     return { kind: "page", sessionId: session.id, url: session.url };
   }
 
@@ -90,7 +90,8 @@ export class StripeDriver implements PaymentDriver {
     if (signature === null) throw new WebhookRefusal("The header Stripe-Signature is missing.");
     // The library rejects only signatures that are too old.
     const signedAtMs = Number(/(?:^|,)\s*t=(\d{1,12})(?:,|$)/.exec(signature)?.[1] ?? 0) * 1000;
-    if (signedAtMs - nowMs > TOLERANCE_S * 1000) throw new WebhookRefusal("The signature is of the future.");
+    if (signedAtMs - nowMs > TOLERANCE_S * 1000)
+      throw new WebhookRefusal("The signature's timestamp is in the future. Check the gateway's clock.");
     try {
       const signed = await this.stripe.webhooks.constructEventAsync(
         Buffer.from(body),
@@ -111,9 +112,9 @@ export class StripeDriver implements PaymentDriver {
       if (error instanceof WebhookRefusal || error instanceof ServiceFailure) throw error;
       if (error instanceof Stripe.errors.StripeSignatureVerificationError)
         throw new WebhookRefusal(
-          "The signature does not fit this body, this endpoint's secret or the time: it must be at most 5 minutes old.",
+          "The signature does not match this body and this endpoint's secret, or it is more than 5 minutes old.",
         );
-      throw new WebhookRefusal("The body is no event of Stripe.");
+      throw new WebhookRefusal("The body is not a Stripe event.");
     }
   }
 
@@ -152,7 +153,7 @@ export class StripeDriver implements PaymentDriver {
     return found === null
       ? {
           kind: "void",
-          reason: "Stripe failed to charge the card and knows of no payment; it is asked anew.",
+          reason: "Stripe failed to charge the card and has no payment on record; the charge is tried again.",
         }
       : chargedOf(found);
   }
@@ -243,7 +244,8 @@ export class StripeDriver implements PaymentDriver {
 }
 
 function centsOf({ amount }: PaymentOrder): number {
-  if (amount % NANO_PER_CENT !== 0n) throw new Error(`an order of ${amount} nano-USD is no whole cents`);
+  if (amount % NANO_PER_CENT !== 0n)
+    throw new Error(`an order of ${amount} nano-USD is not a whole number of cents`);
   return Number(amount / NANO_PER_CENT);
 }
 

@@ -34,7 +34,7 @@ export function brakeOf(chargedAtMs: readonly number[], nowMs: number): Brake | 
     const leaving = recent[charges - 1];
     if (leaving !== undefined)
       return {
-        reason: `${charges} automatic top-ups in ${within} are the most. Raise the amount of one, or add credits by hand.`,
+        reason: `At most ${charges} automatic top-ups are made in ${within}. Raise the amount of each, or add credits by hand.`,
         untilMs: leaving + ms,
       };
   }

@@ -58,7 +58,7 @@ export async function createAccount(
   const email = account.email.toLowerCase();
   const { password } = account;
   if ((await on.internal.findUserByEmail(email)) !== null)
-    throw new OperatorRefusal("conflict", "This address has an account. Sign in with it.", field);
+    throw new OperatorRefusal("conflict", "This address already has an account. Sign in with it.", field);
   const user = await on.internal.createUser<{ operator: boolean }>(
     { name: account.name.trim(), email, emailVerified: account.proven, operator: account.operator },
     { method: "email-password" } as never,
@@ -83,7 +83,7 @@ export async function signInWith(
   const body = { email, password };
   const response = await standing(on, () => on.auth.api.signInEmail({ body, headers, asResponse: true }));
   if (!response.ok)
-    throw new Error(`the account that was made a moment ago cannot sign in: ${response.status}`);
+    throw new Error(`the account that was just created cannot sign in: status ${response.status}`);
   return response.headers.getSetCookie();
 }
 
@@ -178,7 +178,7 @@ export const sessionKeeping = (on: SignIn): Sessions => ({
     const body = { currentPassword: current, newPassword: next, revokeOtherSessions: false };
     const response = await on.auth.api.changePassword({ body, headers, asResponse: true });
     if (!response.ok)
-      throw new Refusal("invalid_request", "The current password is not right.", { param: "current" });
+      throw new Refusal("invalid_request", "The current password is wrong.", { param: "current" });
     const signedIn = await sessionOf(on, visitor);
     if (signedIn === null) return;
     await endResetLinks(on, signedIn.person.id);

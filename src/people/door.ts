@@ -73,7 +73,7 @@ export async function handleAuth(
   if (url.pathname === PASSKEY_SIGN_IN && !userVerified(body ?? ""))
     throw new Refusal(
       "invalid_request",
-      "Unlock the passkey with a finger, a face or a PIN; a touch is not enough.",
+      "Unlock the passkey with a fingerprint, your face or a PIN; a touch is not enough.",
     );
   // The library resolves against its own base URL; the Host header has no effect (hardening.md S17).
   const own = new URL(url.pathname + url.search, on.context.baseURL);

@@ -154,7 +154,7 @@ async function refuseInside(
 ): Promise<void> {
   if (organizationId === null) {
     if ((await store.rows(OPERATING, email)).length > 0)
-      throw new OperatorRefusal("conflict", "This person is an operator already.", "email");
+      throw new OperatorRefusal("conflict", "This person is already an operator.", "email");
     return;
   }
   const [member] = await store.rows(INSIDE, organizationId, email);
@@ -172,10 +172,12 @@ async function refuseMany(
   const refused = (message: string): OperatorRefusal => new OperatorRefusal("conflict", message, "email");
   if ((await count(OPEN, email, atMs)) >= OPEN_MAX)
     throw refused(
-      `${OPEN_MAX} invitations are open already. Withdraw one that nobody will take, then send this one.`,
+      `${OPEN_MAX} invitations are open, which is the maximum. Withdraw one that will not be used, then send this one.`,
     );
   if ((await count(OF_THE_DAY, atMs - DAY_MS)) >= A_DAY_MAX)
-    throw refused(`${A_DAY_MAX} invitations were sent within a day. Send this one tomorrow.`);
+    throw refused(
+      `${A_DAY_MAX} invitations were sent within a day, which is the maximum. Send this one tomorrow.`,
+    );
   await refuseFull(store, organizationId);
 }
 
@@ -189,14 +191,14 @@ async function refuseFull(store: Pick<PeopleStore, "rows">, organizationId: stri
 export const notOpen = (): OperatorRefusal =>
   new OperatorRefusal(
     "not_found",
-    "This invitation is not open: it was used, withdrawn, replaced by a newer one, or is older than 7 days. Ask for a new one.",
+    "This invitation is no longer open: it was used, withdrawn or replaced by a newer one, or it is older than 7 days. Ask for a new one.",
     "token",
   );
 
 const notBacked = (): OperatorRefusal =>
   new OperatorRefusal(
     "not_found",
-    "Whoever sent this invitation may not give this role any more. Ask somebody on the team for a new one.",
+    "The person who sent this invitation may no longer give this role. Ask someone on the team for a new one.",
     "token",
   );
 
@@ -204,8 +206,8 @@ const notYours = (act: "replace" | "withdraw"): OperatorRefusal =>
   new OperatorRefusal(
     "role_not_permitted",
     act === "replace"
-      ? "This address has an open invitation as owner. Only an owner may replace it."
-      : "Only an owner may withdraw the invitation of an owner.",
+      ? "This address has an open invitation to become an owner. Only an owner may replace it."
+      : "Only an owner may withdraw an invitation to become an owner.",
     act === "replace" ? "email" : "invitation",
   );
 

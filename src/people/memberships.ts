@@ -141,12 +141,12 @@ const whoseOf = (by: Parameters<People["memberships"]>[0]) => {
 export const alreadyMember = (role: Role, field: "email" | "token"): OperatorRefusal =>
   new OperatorRefusal(
     "conflict",
-    `This person is a member already, as ${role}. An owner or an admin changes the role on the Team page.`,
+    `This person is already a member, as ${role}. An owner or an admin can change the role on the Team page.`,
     field,
   );
 
 export const tooManyMembers = (): OperatorRefusal =>
   new OperatorRefusal(
     "conflict",
-    `The organization has ${MEMBERS_MAX} members, which is the most. Somebody on its team has to remove one first.`,
+    `The organization has ${MEMBERS_MAX} members, which is the maximum. Someone on its team has to remove one first.`,
   );

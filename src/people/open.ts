@@ -149,7 +149,7 @@ function accept(on: SignIn, by: AcceptOn): People["accept"] {
     if (account !== null && (await on.internal.findUserByEmail(email)) !== null)
       throw new OperatorRefusal(
         "conflict",
-        `${email} has an account. Sign in with it, then accept.`,
+        `${email} already has an account. Sign in with it, then accept.`,
         "account",
       );
     const signedIn = account === null ? await signedInAs(on, visitor, email) : null;
@@ -231,7 +231,7 @@ const throttledBy =
   (by: string, whose: string): void => {
     const { fits, resetMs } = throttle.count(by, clock.monotonicMs());
     if (!fits)
-      throw new Refusal("rate_limit_exceeded", `Too many tries ${whose}. Wait a little.`, {
+      throw new Refusal("rate_limit_exceeded", `Too many tries ${whose}. Wait a moment, then try again.`, {
         retryAfterMs: resetMs,
       });
   };
@@ -239,6 +239,6 @@ const throttledBy =
 const usedLink = (): OperatorRefusal =>
   new OperatorRefusal(
     "link_not_valid",
-    "This link was used or has expired. While there is no account, a restart of the gateway prints a new one.",
+    "This link was used or has expired. As long as there is no account, restarting the gateway prints a new one.",
     "token",
   );

@@ -21,11 +21,15 @@ export function operators(
   return {
     async removeOperator(personId, by) {
       if (personId === by)
-        throw new OperatorRefusal("conflict", "You cannot take the operator role from yourself.", "person");
+        throw new OperatorRefusal(
+          "conflict",
+          "You cannot remove your own operator role. Another operator has to do it.",
+          "person",
+        );
       if ((await store.change(removal, personId, by)) === 0) {
         const [acting] = await store.rows(`SELECT 1 FROM "user" WHERE id = ?1 AND "operator" = TRUE`, by);
         if (acting !== undefined) throw notFound("person");
-        throw new OperatorRefusal("role_not_permitted", "You are no operator any more.");
+        throw new OperatorRefusal("role_not_permitted", "You are no longer an operator.");
       }
       await endSessions(personId);
       await store.change(LOST, personId);

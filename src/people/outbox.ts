@@ -106,7 +106,9 @@ async function carried({ id, line }: Waiting, { sql, nowMs, failed }: CarryPorts
     );
   } catch (error) {
     if (isStoreFailure(error) || isOverloaded(error)) throw error;
-    failed(new Error(`the line ${id} about people is not in the audit log`, { cause: error }));
+    failed(
+      new Error(`the audit line ${id} about people could not be copied to the audit log`, { cause: error }),
+    );
     return false;
   }
   crashPoint("line_carried");
@@ -127,6 +129,6 @@ function lineOf(text: string): AuditNote & { atMs: number } {
     isText(actor?.id) &&
     isTextOrNull(actor?.address) &&
     isTextOrNull(actor?.requestId);
-  if (!isLine) throw new Error("it is no line");
+  if (!isLine) throw new Error("it is not an audit line");
   return line as AuditNote & { atMs: number };
 }

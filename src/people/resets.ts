@@ -45,7 +45,7 @@ async function personOfLink(on: SignIn, by: ResetsPorts, link: { value: string }
   if (person !== undefined && (await operates(on, by, maker))) return person;
   throw new OperatorRefusal(
     "link_not_valid",
-    "This link was used, has expired, or whoever made it is no operator any more. Ask for a new one.",
+    "This link was used or has expired, or the person who created it is no longer an operator. Ask for a new one.",
     "token",
   );
 }

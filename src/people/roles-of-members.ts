@@ -35,11 +35,11 @@ export function rolesOfMembers(
     if (!may)
       throw new OperatorRefusal(
         "role_not_permitted",
-        "Your own role was changed a moment ago. Open the page again.",
+        "Your own role has just been changed. Reload the page.",
       );
     throw new OperatorRefusal(
       "conflict",
-      "This is the organization's last owner. Make somebody else an owner first.",
+      "This is the organization's last owner. Make someone else an owner first.",
       field,
     );
   };

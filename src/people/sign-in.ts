@@ -70,7 +70,7 @@ export type SignIn = Awaited<ReturnType<typeof openSignIn>>;
 function busy(): Error {
   const refusal = new Refusal(
     "rate_limit_exceeded",
-    "Many people sign in right now. Try again in a few seconds.",
+    "Too many people are signing in right now. Try again in a few seconds.",
     { retryAfterMs: 3000 },
   );
   const call = insideCall.getStore();
@@ -250,7 +250,7 @@ const codeWorksOnce = createAuthMiddleware(async (ctx) => {
     if (await internal.reserveVerificationValue({ identifier, value: "used", expiresAt })) return;
     throw new APIError("UNAUTHORIZED", {
       code: "CODE_USED",
-      message: "This code was used already. Wait for the next one.",
+      message: "This code was already used. Wait for the next one.",
     });
   }
 });
@@ -266,6 +266,6 @@ const fewPasskeys = createAuthMiddleware(async (ctx) => {
   if ((await ctx.context.adapter.count({ model: "passkey", where })) < PASSKEYS_MAX) return;
   throw new APIError("CONFLICT", {
     code: "CONFLICT",
-    message: `You have ${PASSKEYS_MAX} passkeys. Remove one that you do not use, then add this one.`,
+    message: `You have ${PASSKEYS_MAX} passkeys, which is the maximum. Remove one that you do not use, then add this one.`,
   });
 });

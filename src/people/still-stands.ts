@@ -27,7 +27,7 @@ async function requireStanding(on: SignIn, call: LibraryCall): Promise<void> {
   await on.records.deleteMany({ model: "session", where: [{ field: "id", value: session.id }] });
   throw new OperatorRefusal(
     "not_signed_in",
-    "What you signed in with was changed a moment ago. Sign in with what is new.",
+    "Your sign-in details have just been changed. Sign in again with the new ones.",
   );
 }
 

@@ -34,7 +34,7 @@ export function usageViews({
       if ((await records.count({ model: MODEL, where: of(organizationId, personId) })) >= AT_MOST)
         throw new OperatorRefusal(
           "conflict",
-          `There are ${AT_MOST} views already. Delete one first.`,
+          `There are already ${AT_MOST} views, which is the maximum. Delete one first.`,
           "name",
         );
       const data = { place, organizationId, personId, name, query, createdAt: Date.now() };

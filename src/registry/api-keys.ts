@@ -75,7 +75,7 @@ export function* insertKey(
   const after = { name, prefix, scope, limit_usd, ...set, ...also };
   yield* appendAuditLine({ actor, action: "key.create", organizationId, target: id, after }, nowMs);
   const made = yield* readKey({ organizationId, keyId: id }, nowMs);
-  if (made === null) throw new Error("a key that was made is not there");
+  if (made === null) throw new Error("a key that was just created is missing");
   return made.key;
 }
 

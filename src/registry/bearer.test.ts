@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { bearerOf } from "./bearer.ts";
 
-test("the scheme is read in any case, the token exactly as sent", () => {
+test("the scheme is case-insensitive, the token exact", () => {
   for (const scheme of ["Bearer", "bearer", "BEARER", "Bearer  "])
     expect(bearerOf(`${scheme} gw_sk_aB`)).toBe("gw_sk_aB");
 });
 
-test("what is not exactly one bearer token is no token", () => {
+test("anything but exactly one bearer token is no token", () => {
   for (const header of [
     null,
     "",

@@ -193,12 +193,12 @@ function* lockRoute(route: string): Query<RouteRecord | null> {
 function publishedOf(row: SqlRow): PublishedRelease {
   const route = textOf(row["route"]);
   const what = `the release of ${route}`;
-  if (row["digest"] === null) throw new UnreadableRecord(what, "it is not there");
+  if (row["digest"] === null) throw new UnreadableRecord(what, "it is missing");
   const release = storedRelease(what, row);
   return readable(what, () => {
     const isOwn = release.route === route && release.version === numberOf(row["version"]);
     if (!isOwn || release.digest !== textOf(row["digest"]))
-      throw new Error("it stands in another one's place");
+      throw new Error("it is stored in the place of another one");
     const [publishedAtMs, coveredSinceMs] = [numberOf(row["published_at"]), numberOf(row["covered_since"])];
     return { release, jws: textOf(row["jws"]), publishedAtMs, coveredSinceMs };
   });
@@ -227,7 +227,7 @@ function* damagedOf(row: SqlRow): Query<DamagedRelease> {
 function namesIn(manifest: string): RouteNames {
   const { model, provider, region } = JSON.parse(manifest) as Record<string, unknown>;
   if (typeof model !== "string" || typeof provider !== "string" || typeof region !== "string")
-    throw new Error("it names nothing");
+    throw new Error("it names no model, provider and region");
   return { model, provider, region };
 }
 

@@ -81,7 +81,7 @@ test("the checksum is CRC32 in base62, so scanners can check a leaked key offlin
   expect(checksum).toBe(Bun.hash.crc32(value.slice(0, 73)));
 });
 
-test("of a key its last four characters are kept: of the checksum, none of the secret's own", () => {
+test("a key's last four characters are kept: those of the checksum, none of the secret", () => {
   const { value, lastFour } = mintKey(ids());
   expect(value.slice(-4)).toBe(lastFour);
   expect(value.lastIndexOf(lastFour)).toBeGreaterThanOrEqual(73);

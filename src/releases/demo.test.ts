@@ -17,27 +17,27 @@ test.each([
   ["half a key", '{"kty":"OKP"'],
   ["another kind of key", '{"kty":"RSA","n":"AQAB"}'],
   ["an x that is none", '{"kty":"OKP","crv":"Ed25519","x":"!","d":"!"}'],
-])("%s in its file is told with the file and the way out, and left as it is", async (_, content) => {
+])("%s in its file is reported with the file and the remedy, and left unchanged", async (_, content) => {
   const path = join(mkdtempSync(join(folder, "a-")), "demo-release.private.jwk");
   writeFileSync(path, content);
   const said = await demoKeys({ dataDir: join(path, ".."), dataKey: DATA_KEY }).then(() => "", String);
   expect(said).toStartWith(
-    `Error: ${path}, with which an earlier version signed the demo models, cannot be used (`,
+    `Error: ${path}, the key an earlier version signed the demo models with, cannot be used (`,
   );
-  expect(said).toContain("move it away: the next start signs them anew");
+  expect(said).toContain("move it away: the next start signs them again");
   expect(readFileSync(path, "utf8")).toBe(content);
 });
 
-test("a folder in its place is told", async () => {
+test("a directory in its place is reported", async () => {
   const dataDir = mkdtempSync(join(folder, "b-"));
   mkdirSync(join(dataDir, "demo-release.private.jwk"));
   const said = await demoKeys({ dataDir, dataKey: DATA_KEY }).then(() => "", String);
   expect(said).toContain(
-    "demo-release.private.jwk, with which an earlier version signed the demo models, cannot be used (EISDIR",
+    "demo-release.private.jwk, the key an earlier version signed the demo models with, cannot be used (EISDIR",
   );
 });
 
-test("one key for all who share a data key, another one for others; that of an earlier program stays trusted", async () => {
+test("gateways with one data key share one release key, others have another; an earlier program's stays trusted", async () => {
   const dataDir = mkdtempSync(join(folder, "c-"));
   const { privateJwk, kid } = await generateReleaseKey();
   writeFileSync(join(dataDir, "demo-release.private.jwk"), JSON.stringify(privateJwk));

@@ -125,11 +125,11 @@ function unusable(path: string, error: unknown): Error {
   const said = messageOf(error);
   if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM"))
     return new Error(
-      `${path} cannot be read (${said}); whatever is in the data directory must be a file of the user who runs the gateway, also what another one left there: chown -R USER ${dirname(path)}`,
+      `${path} cannot be read (${said}); every file in the data directory must belong to the user who runs the gateway, including those that another user left there: chown -R USER ${dirname(path)}`,
       { cause: error },
     );
   return new Error(
-    `${path}, with which an earlier version signed the demo models, cannot be used (${said}); move it away: the next start signs them anew`,
+    `${path}, the key an earlier version signed the demo models with, cannot be used (${said}); move it away: the next start signs them again`,
     { cause: error },
   );
 }

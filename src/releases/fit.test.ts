@@ -39,7 +39,7 @@ const CLOSED_FIELDS = FIELD_SAMPLES.flatMap(([name, { given, needs }]) => {
   return [{ name, body: bodyWith({ [name]: given }), verdict: `${code} ${name}`, offered }];
 });
 
-test("what the release does not offer is refused, and accepted where it is offered", () => {
+test("a capability is refused unless the release offers it", () => {
   for (const [body, verdict, capability] of [
     [bodyWith({ tools: [tool()] }), "unsupported_value tools", { tools: true }],
     [bodyWith({ response_format: jsonSchema }), "unsupported_value response_format", { json_schema: true }],
@@ -58,7 +58,7 @@ test("what the release does not offer is refused, and accepted where it is offer
   expect(verdictAt(bodyWith({ n: 1_000_000_000 }), offer({ max_n: 4 }))).toBe("unsupported_value n");
 });
 
-test("what the provider behind the release does not know is refused by capability", () => {
+test("a capability that the release's provider lacks is refused by name", () => {
   const every = CLOSED_FIELDS.map(({ offered }) => offered);
   const all = offer(Object.assign({ json_schema: true, max_n: 4 }, ...every));
   for (const [body, name, verdict] of [
@@ -77,7 +77,7 @@ test("what the provider behind the release does not know is refused by capabilit
   }
 });
 
-test("of several that are not offered, the first of this order is refused, wherever it stands in the body", () => {
+test("of several missing capabilities the first in this order is refused, wherever it is in the body", () => {
   const body = bodyWith({
     logit_bias: { "1": 2 },
     logprobs: true,
@@ -109,7 +109,7 @@ const withFiles = (...pdfs: Buffer[]): unknown => bodyOf(user("a"), user(pdfs.ma
 const FILES = offer({ files: true }, { filePagesMax: 20 });
 const TO_FILES = { fields: OPTIONAL_FIELDS, files: true };
 
-test("a wish that is said to every model is none where no modes are published, and the default where there are", () => {
+test("a setting sent to every model is ignored where no modes are published, else it means the default", () => {
   const wishing = (hint: boolean) => ({
     ...parsed(bodyWith({})),
     reasoning: { kind: "on" as const, param: "thinking", ...(hint && { hint: true as const }) },
@@ -121,14 +121,14 @@ test("a wish that is said to every model is none where no modes are published, a
     expect(refusalOf(() => fitToRelease(wishing(false), release)).param).toBe("thinking");
 });
 
-test("a file is refused where the release offers none, or its provider takes none", () => {
+test("a file is refused if the release offers none or its provider takes none", () => {
   const body = withFiles(samplePdf());
   expect(verdictAt(body, offer())).toBe("unsupported_value messages[1].content[0]");
   expect(verdictAt(body, FILES)).toBe("accepted");
   expect(refusalOf(() => fitToRelease(parsed(body), FILES)).param).toBe("messages[1].content[0]");
 });
 
-test("a file has at most the pages that its release publishes, and pages that can be counted", () => {
+test("a file has countable pages, at most as many as its release publishes", () => {
   for (const packed of [false, true]) {
     expect(verdictAt(withFiles(samplePdf({ pages: 20, packed })), FILES)).toBe("accepted");
     const { code, message, param } = refusalOf(() =>
@@ -141,7 +141,7 @@ test("a file has at most the pages that its release publishes, and pages that ca
   expect(verdictAt(unreadable, FILES)).toBe("invalid_request messages[1].content[0].file.file_data");
 });
 
-test("a request carries at most twenty files, in whichever messages", () => {
+test("a request has at most twenty files, across all messages", () => {
   const some = (count: number): unknown[] => Array.from({ length: count }, () => filePart());
   expect(verdictAt(bodyOf(user(some(2)), user(some(18))), FILES)).toBe("accepted");
   expect(verdictAt(bodyOf(user(some(2)), user(some(19))), FILES)).toBe(
@@ -209,7 +209,7 @@ for (const [fields, modes, param] of CLOSED) {
   });
 }
 
-test("texts and vectors: each release gives one of them, at a provider that speaks it", () => {
+test("texts and vectors: each release returns one of them, from a provider that supports it", () => {
   const vectors = parseEmbeddingsRequest({ model: "m", input: "Hi" }).request;
   const words = parsed(bodyWith());
   const speaks = ["openai-embeddings"] as const;

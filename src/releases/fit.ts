@@ -162,7 +162,7 @@ function requireFile(
     throw invalid(
       data.parent,
       data.step,
-      "is a PDF whose pages cannot be counted. Save it anew, without a password.",
+      "is a PDF whose pages cannot be counted. Save it again, without a password.",
     );
   if (pages > (filePagesMax ?? 0))
     throw refuse(

@@ -76,7 +76,7 @@ test("the manifest of the interfaces document becomes an exact release", () => {
   expect(release.publishedPrice.input_per_million).toBe("0.50");
 });
 
-test("what is left out gets the safe default: nothing able, bytes counted, cached at the input rate", () => {
+test("omitted fields get the safe default: no capabilities, bytes counted, cached tokens at the input rate", () => {
   const release = freezeRelease(parseManifest(LEAST), SIGNED);
   expect(release.capabilities).toEqual(NO_CAPABILITIES);
   expect(release.capabilities).toMatchObject({
@@ -107,7 +107,7 @@ const NO_OUTPUT = {
 };
 const FLAT = { image_tokens_max: 1, file_tokens_max: 1, file_pages_max: 1 };
 
-test("each capability is checked: offered or not, or up to a number that no release may pass", () => {
+test("each capability is checked: a boolean, or a number up to its maximum", () => {
   for (const [name, { max }] of CAPABILITIES) {
     const path = `capabilities.${name}`;
     for (const wrong of max === null ? [1, "yes", null] : [0, max + 1, 1.5, true])
@@ -119,7 +119,7 @@ test("each capability is checked: offered or not, or up to a number that no rele
   }
 });
 
-test("a release of vectors gives nothing else, and one of texts says of how many tokens at most", () => {
+test("a release of vectors returns nothing else, and one of texts states its maximum tokens", () => {
   const vectors = { ...LEAST, ...NO_OUTPUT, capabilities: { embeddings: true } };
   expect(freezeRelease(parseManifest(vectors), SIGNED)).toMatchObject({
     maxOutputTokens: 0,
@@ -186,7 +186,7 @@ test("prices that contradict each other are refused at the field that has to cha
   const { image_input_per_million: _, ...blind } = tier(200);
   const wrong: [object, string, string][] = [
     [{ calls_max: undefined }, "pricing.calls_max", "is required with per_call"],
-    [{ per_call: undefined }, "pricing.calls_max", "means nothing without per_call"],
+    [{ per_call: undefined }, "pricing.calls_max", "has no effect without per_call"],
     [{ calls_max: 0 }, "pricing.calls_max", ""],
     [{ tiers: [] }, "pricing.tiers", ""],
     [{ tiers: [tier(0)] }, "pricing.tiers[0].above_prompt_tokens", ""],
@@ -210,7 +210,7 @@ test("prices that contradict each other are refused at the field that has to cha
     [
       { service_tiers: { dear: "2" }, audio_input_per_million: "600000" },
       "pricing.service_tiers.dear",
-      "more than 1000000",
+      "above 1000000",
     ],
   ];
   for (const [change, path, words] of wrong) {
@@ -232,7 +232,7 @@ test("missing, negative, endless and absurd prices are refused with their path",
   );
 });
 
-test("every field is checked, and the first one at fault is named", () => {
+test("every field is checked, and the first faulty one is named", () => {
   const wrong: [object, string][] = [
     [{ context_window: 0 }, "context_window"],
     [{ context_window: 1e9 }, "context_window"],
@@ -279,7 +279,7 @@ test("every field is checked, and the first one at fault is named", () => {
   expect(pathOf({ ...LEAST, capabilities: { max_n: 128 } })).toBe("accepted");
 });
 
-test("what is no manifest at all is refused: scalars, lists, broken or doubled YAML, aliases, prototypes", () => {
+test("anything but a manifest is refused: scalars, lists, broken or doubled YAML, aliases, prototypes", () => {
   for (const value of [null, 1, "x", [], undefined]) expect(pathOf(value)).toBeNull();
   expect(refusalOf(() => parseManifestYaml("a: [")).message).toContain("not valid YAML");
   expect(refusalOf(() => parseManifestYaml(`${YAML}version: 4\n`)).message).toContain("not valid YAML");

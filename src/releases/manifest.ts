@@ -171,12 +171,12 @@ function agreements(written: Written): [boolean, string, string][] {
     [
       able.files && written.file_tokens_max === undefined,
       "file_tokens_max",
-      "is required when capabilities.files is true: each file is held for at this flat maximum",
+      "is required when capabilities.files is true: the hold counts each file at this flat maximum",
     ],
     [
       able.files && written.file_pages_max === undefined,
       "file_pages_max",
-      "is required when capabilities.files is true: file_tokens_max is what a file of so many pages costs",
+      "is required when capabilities.files is true: file_tokens_max covers a file of this many pages",
     ],
     [
       (written.file_tokens_max ?? 0) >= written.context_window,
@@ -195,17 +195,17 @@ function outputAgrees(written: Written): [boolean, string, string][] {
   return [
     ...OUTPUT_FIELDS.flatMap((name): [boolean, string, string][] => [
       [!vectors && written[name] === 0, name, "is required, and at least 1"],
-      [vectors && written[name] !== 0, name, "must be left out: vectors have no tokens"],
+      [vectors && written[name] !== 0, name, "must be left out: embeddings have no output tokens"],
     ]),
     [
       vectors && (more || thinking !== undefined),
       "capabilities.embeddings",
-      "stands alone: vectors are all that such a release gives",
+      "cannot be combined with other capabilities or reasoning: such a release returns only vectors",
     ],
     [
       vectors && Number(published.output_per_million) !== 0,
       "pricing.output_per_million",
-      'must be "0": vectors have no tokens',
+      'must be "0": embeddings have no output tokens',
     ],
   ];
 }

@@ -25,12 +25,12 @@ export function pricesAgree({ context_window, pricing }: Priced): Rule[] {
     [
       per_call !== undefined && calls_max === undefined,
       "pricing.calls_max",
-      "is required with per_call: the hold of a request covers so many calls",
+      "is required with per_call: the hold of a request covers this many calls",
     ],
     [
       calls_max !== undefined && per_call === undefined,
       "pricing.calls_max",
-      "means nothing without per_call",
+      "has no effect without per_call",
     ],
     ...tiers.flatMap((tier, place): Rule[] => [
       [
@@ -60,7 +60,7 @@ export function pricesAgree({ context_window, pricing }: Priced): Rule[] {
       [
         dearest * (parseUsd(factor) ?? 0n) > RATE_MAX * NANO_PER_USD,
         `pricing.service_tiers.${name}`,
-        "makes a rate of more than 1000000 US dollars per million tokens",
+        "results in a rate above 1000000 US dollars per million tokens",
       ],
     ]),
   ];

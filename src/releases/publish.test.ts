@@ -99,7 +99,7 @@ function publisherOf(trusted: TrustedKeys, store = storeOf()) {
 }
 
 describe("publication", () => {
-  test("of what another gateway published only that is read and verified again", async () => {
+  test("only releases newly published by another gateway are read and verified again", async () => {
     const { key, trusted } = await keyPair();
     const { publisher: elsewhere, store } = publisherOf(trusted);
     const put = async (version: number, model: string): Promise<void> => {
@@ -118,7 +118,7 @@ describe("publication", () => {
     expect(serving).toEqual([1, 2, 1, 1]);
   });
 
-  test("one that a newer program published, with terms that this one does not know, closes its route and says so", async () => {
+  test("a release with unknown terms from a newer program closes its route and says so", async () => {
     const { key, trusted } = await keyPair();
     const { store, publisher, routeTable, told } = publisherOf(trusted);
     const newer = { ...manifest(2), requires_novelty: true };
@@ -136,7 +136,7 @@ describe("publication", () => {
     expect(await publisher.publish(jws, byItself("t"))).toMatchObject({ kind: "refused" });
   });
 
-  test("what is published or switched while the store is read is not undone by what was read", async () => {
+  test("a publication or switch during a read of the store is not undone by it", async () => {
     const { key, trusted } = await keyPair();
     const { publisher, routeTable, store } = publisherOf(trusted);
     await publisher.publish(await sign(1, key), byItself("t"));
@@ -155,7 +155,7 @@ describe("publication", () => {
     expect(routeTable.route("m@a/r")).toMatchObject({ state: "disabled", release: { version: 2 } });
   });
 
-  test("a signed release is served at once; the very same one again is no news", async () => {
+  test("a signed release is served at once; publishing the same one again changes nothing", async () => {
     const { key, trusted } = await keyPair();
     const { publisher, routeTable } = publisherOf(trusted);
     const jws = await sign(1, key);
@@ -186,7 +186,7 @@ describe("publication", () => {
     expect(store.kept.size).toBe(1);
   });
 
-  test("at a start every signature is verified again: a key that lost its trust closes its routes", async () => {
+  test("at startup every signature is verified again: a key no longer trusted closes its routes", async () => {
     const { key, trusted } = await keyPair();
     const { publisher, store } = publisherOf(trusted);
     await publisher.publish(await sign(1, key), byItself("t"));
@@ -196,7 +196,7 @@ describe("publication", () => {
     expect(again.routeTable.closedReason("m", SEEKER).code).toBe("route_release_stale");
   });
 
-  test("a switch survives a start", async () => {
+  test("a switch survives a restart", async () => {
     const { key, trusted } = await keyPair();
     const { publisher, store } = publisherOf(trusted);
     await publisher.publish(await sign(1, key), byItself("t"));

@@ -81,7 +81,7 @@ export async function readTrustedKeys(values: readonly unknown[]): Promise<Trust
     if ((publicHalves.get(kid) ?? x) !== x)
       throw new ReleaseError(
         "unknown_key",
-        `Two different keys are named ${JSON.stringify(kid)}: releases say by that name who signed them. Give one of them another kid.`,
+        `Two different keys are named ${JSON.stringify(kid)}: a release identifies its signer by that name. Give one of them another kid.`,
       );
     publicHalves.set(kid, x);
     trusted.set(kid, key);

@@ -65,7 +65,7 @@ function tableOf(
   return { clock, health, routeTable, order };
 }
 
-describe("the order of trial", () => {
+describe("the order in which routes are tried", () => {
   test("lower priority first", () => {
     const { order } = tableOf([
       release({ provider: "b", priority: 2 }),
@@ -104,7 +104,7 @@ describe("states", () => {
     expect(routeTable.closedReason("m", { scope: "standard" }).code).toBe("route_disabled");
   });
 
-  test("an expiry closes to the millisecond", () => {
+  test("an expiry closes a route to the millisecond", () => {
     const { routeTable, clock, order } = tableOf([release()]);
     clock.advance(EXPIRY_MS - 1);
     expect(order()).toBe("a");
@@ -113,7 +113,7 @@ describe("states", () => {
     expect(routeTable.closedReason("m", { scope: "standard" }).code).toBe("route_release_stale");
   });
 
-  test("the state nearest to live speaks for the model", () => {
+  test("the model has the state nearest to live", () => {
     const { routeTable, health } = tableOf([release(), release({ provider: "b" })]);
     routeTable.setDisabled({ route: "m@a/r", disabled: true, reason: null, sinceMs: 0 });
     for (const cause of ["server", "server"] as const) health.report(release({ provider: "b" }), ORG, cause);
@@ -139,7 +139,7 @@ describe("states", () => {
 });
 
 describe("circuits", () => {
-  test("opens after failures in a row, lets one trial through, closes when it goes well", () => {
+  test("opens after consecutive failures, lets one trial through, closes when it succeeds", () => {
     const one = release();
     const { health, clock, order } = tableOf([one]);
     health.report(one, ORG, "server");
@@ -155,7 +155,7 @@ describe("circuits", () => {
     expect(order()).toBe("a");
   });
 
-  test("a failed trial keeps it open for another while", () => {
+  test("a failed trial keeps it open for another period", () => {
     const one = release();
     const { health, clock, order } = tableOf([one]);
     for (const cause of ["server", "server"] as const) health.report(one, ORG, cause);
@@ -168,7 +168,7 @@ describe("circuits", () => {
     expect(order()).toBe("a");
   });
 
-  test("a quote takes no trial", () => {
+  test("a quote does not use the trial", () => {
     const one = release();
     const { health, clock, routeTable, order } = tableOf([one]);
     for (const cause of ["server", "server"] as const) health.report(one, ORG, cause);
@@ -178,7 +178,7 @@ describe("circuits", () => {
     expect(order()).toBe("a");
   });
 
-  test("calls of one organization alone open it for that one; the first failure of another's, for all", () => {
+  test("one organization's failures open it for that organization; the first failure of another, for all", () => {
     const one = release();
     const { health, clock, order } = tableOf([one]);
     for (const cause of ["server", "timeout"] as const) health.report(one, "org_a", cause);
@@ -194,7 +194,7 @@ describe("circuits", () => {
     expect([order("org_a"), order("org_b")]).toEqual(["a", "a"]);
   });
 
-  test("a call that goes well for another organization closes it for the one as well", () => {
+  test("another organization's successful call closes it for the first as well", () => {
     const one = release();
     const { health, order } = tableOf([one]);
     for (const cause of ["server", "server"] as const) health.report(one, "org_a", cause);
@@ -210,7 +210,7 @@ describe("circuits", () => {
     "content_filter",
     "deadline",
     "no_answer",
-  ] as const)("%s says nothing against a route", (cause) => {
+  ] as const)("%s does not count against a route", (cause) => {
     const one = release();
     const { health, order } = tableOf([one]);
     for (let n = 0; n < 10; n += 1) health.report(one, ORG, cause);
@@ -225,7 +225,7 @@ describe("circuits", () => {
 });
 
 describe("probes", () => {
-  test("a probe that could not ask changes nothing", async () => {
+  test("a probe that could not be sent changes nothing", async () => {
     let probe = (): Promise<boolean> => Promise.resolve(false);
     const { health, order } = tableOf([release()], { targets: [target("a", { probe: () => probe() })] });
     expect([await health.probe("a"), health.lastProbe("a"), order()]).toEqual([null, null, "a"]);
@@ -272,7 +272,7 @@ describe("probes", () => {
   });
 });
 
-describe("since when a state holds", () => {
+describe("since when a state has held", () => {
   const since = ({ routeTable, clock }: ReturnType<typeof tableOf>) => {
     const startMs = clock.nowMs();
     return () => {
@@ -285,7 +285,7 @@ describe("since when a state holds", () => {
     };
   };
 
-  test("a circuit: since it opened, whatever its trials come to; and live again since it closed", () => {
+  test("a circuit: since it opened, whatever its trials' results; live again since it closed", () => {
     const one = release();
     const made = tableOf([one]);
     const { health, clock } = made;

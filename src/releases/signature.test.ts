@@ -60,7 +60,7 @@ test("an unsigned release is refused, with and without a signature part", async 
   expect(await reasonOf(`${none}.${payload}.${signature}`)).toBe("algorithm");
 });
 
-test("the public key is no HMAC secret", async () => {
+test("the public key is not accepted as an HMAC secret", async () => {
   const secret = Buffer.from(pair.publicJwk.x ?? "", "base64url");
   const jws = await new SignJWT({ release: MANIFEST })
     .setProtectedHeader({ alg: "HS256", typ: "gw-release+jwt", kid: key.kid })
@@ -68,7 +68,7 @@ test("the public key is no HMAC secret", async () => {
   expect(await reasonOf(jws)).toBe("algorithm");
 });
 
-test("a key that nobody trusts is refused, also when it is sent along in the header", async () => {
+test("an untrusted key is refused, even if it is sent in the header", async () => {
   const stranger = await generateReleaseKey();
   const jws = await signRelease(MANIFEST, await readReleaseKey(stranger.privateJwk), {
     expiresInMs: DAY_MS,
@@ -83,7 +83,7 @@ test("a key that nobody trusts is refused, also when it is sent along in the hea
   expect(await reasonOf(borrowed)).toBe("signature");
 });
 
-test("every cut of a release, and every swap of its parts, is refused", async () => {
+test("every truncation of a release and every swap of its parts is refused", async () => {
   const jws = await sign();
   for (let length = 0; length < jws.length; length += 7)
     expect(await reasonOf(jws.slice(0, length))).not.toBe("accepted");
@@ -95,7 +95,7 @@ test("every cut of a release, and every swap of its parts, is refused", async ()
     expect(await reasonOf(garbage)).toBe("malformed");
 });
 
-test("another typ, and critical extensions nobody knows, are refused", async () => {
+test("another typ and unknown critical extensions are refused", async () => {
   expect(await reasonOf(await forge({}, { typ: "JWT" }))).toBe("type");
   expect(await reasonOf(await forge({}, { typ: undefined }))).toBe("type");
   expect(await reasonOf(await forge({}, { kid: undefined }))).toBe("unknown_key");
@@ -104,7 +104,7 @@ test("another typ, and critical extensions nobody knows, are refused", async () 
   expect(await reasonOf(`${header}.${payload}.${signature}`)).toBe("malformed");
 });
 
-test("an expired release is refused at publication, and known for what it is afterwards", async () => {
+test("an expired release is refused at publication, and recognized as expired later", async () => {
   const jws = await sign(MANIFEST, 60_000);
   expect(await reasonOf(jws, trusted, NOW_MS + 59_999)).toBe("accepted");
   expect(await reasonOf(jws, trusted, NOW_MS + 60_000)).toBe("expired");
@@ -112,7 +112,7 @@ test("an expired release is refused at publication, and known for what it is aft
   expect(claims.expiresAtMs).toBe(NOW_MS + 60_000);
 });
 
-test("one that was issued later than now is refused at publication; a clock that is wrong afterwards closes nothing", async () => {
+test("a release issued in the future is refused at publication; a wrong clock later closes nothing", async () => {
   const jws = await sign(MANIFEST);
   expect(await reasonOf(jws, trusted, NOW_MS - 300_000)).toBe("accepted");
   expect(await reasonOf(jws, trusted, NOW_MS - 301_000)).toBe("claims");
@@ -158,7 +158,7 @@ test("key files: the private half signs, the public half is enough to trust, oth
   expect(await readReleaseKey(pair.publicJwk).catch((error: unknown) => error)).toBeInstanceOf(ReleaseError);
 });
 
-test("two trusted keys of one name are refused, for one of them would stand for both; the same key twice is one", async () => {
+test("two trusted keys of one name are refused, as one would pass for both; the same key twice counts once", async () => {
   const other = await generateReleaseKey();
   const asked = readTrustedKeys([pair.publicJwk, { ...other.publicJwk, kid: pair.kid }]);
   expect(await asked.catch((error: unknown) => error)).toMatchObject({
@@ -168,7 +168,7 @@ test("two trusted keys of one name are refused, for one of them would stand for 
   expect([...(await readTrustedKeys([pair.publicJwk, pair.privateJwk])).keys()]).toEqual([pair.kid]);
 });
 
-test("a release without files or embeddings says nothing of them: programs that know none read it as they read all others", async () => {
+test("a release without files or embeddings omits them, so programs that do not know them read it like any other", async () => {
   const { release } = decodeJwt<{ release: Manifest }>(await sign());
   const { files: _, embeddings: __, ...before } = MANIFEST.capabilities;
   expect(release).toEqual({ ...MANIFEST, capabilities: before as Manifest["capabilities"] });

@@ -247,14 +247,14 @@ async function contentHash(
 }
 
 const SENTENCES: Partial<Record<ActivityState, string>> = {
-  running: "The request runs; its credits are held.",
+  running: "The request is running; its credits are held.",
   cut_short:
-    "The answer did not come to its end; only what is below was charged, the rest of the hold came back.",
-  released: "The request was not served; its hold went back whole.",
+    "The answer was cut short; only what is below was charged, and the rest of the hold was returned.",
+  released: "The request was not served; its whole hold was returned.",
   outcome_unknown:
-    "The gateway stopped while this request ran; its hold went back, and its outcome is not known.",
+    "The gateway stopped while this request was running; its hold was returned, and its outcome is not known.",
   refused: "The request was rejected before anything was held.",
-  replay: "The kept answer of an earlier request was sent again, at no charge.",
+  replay: "The stored answer of an earlier request was sent again, at no charge.",
 };
 
 const sentenceOf = ({ state }: ActivityRow): string | null => SENTENCES[state] ?? null;

@@ -39,9 +39,9 @@ function payerOf(
 }
 
 const DOUBTS: Record<Doubt, string> = {
-  usage_clamped: "It told more tokens than were quoted: no more than those were charged.",
-  usage_below_delivered: "It told far fewer tokens than it delivered: what was delivered was counted.",
-  output_above_maximum: "It went past the output maximum that it was given.",
+  usage_clamped: "It reported more tokens than were quoted; only the quoted ones were charged.",
+  usage_below_delivered: "It reported far fewer tokens than it delivered; what was delivered was counted.",
+  output_above_maximum: "It exceeded the output maximum that it was given.",
 };
 
 const doubtsOf = ({ doubts = [] }: AttemptRecord): string[] => doubts.map((doubt) => DOUBTS[doubt]);
@@ -56,10 +56,10 @@ function reasonOf({ outcome, upstreamStatus, errorClass }: AttemptRecord): strin
     case "answered":
       return "The provider answered.";
     case "not_executed":
-      return `Left before the provider ran it${told}: nothing was delivered.`;
+      return `The provider did not run it${told}: nothing was delivered.`;
     case "failed":
       return `The provider ran it and failed${told}.`;
     case "unknown":
-      return `The connection ended without a verdict${told}: the provider may have run it.`;
+      return `The connection ended without a result${told}: the provider may have run it.`;
   }
 }

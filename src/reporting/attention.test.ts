@@ -106,7 +106,7 @@ test("keys: at the limit, blocked by holds alone, near it; each with what is spe
   ]);
 });
 
-test("of many keys twenty are told, those at their limit before those near it, and how many more there are", async () => {
+test("of many keys twenty are listed, those at their limit before those near it, and the number of the rest", async () => {
   const near = Array.from({ length: 15 }, (_, n) => key(`near${n}`, [10, 9.5, 0]));
   const spent = Array.from({ length: 985 }, (_, n) => key(`spent${n}`, [10, 10, 0]));
   const found = await attentionOf(on([]), "org_a", { ...well, keys: [...near, ...spent] });
@@ -126,7 +126,7 @@ test("of many keys twenty are told, those at their limit before those near it, a
   expect(few.at(-1)?.text).toBe("One more key is at or near a limit.");
 });
 
-test("routes: a release that ends within 48 hours, and one that is closed with why; a later one is not told of", async () => {
+test("routes: a release that ends within 48 hours, and a closed one with the reason; a later end is not listed", async () => {
   const routes = [
     route("later", 48),
     route("soon", 47.5),
@@ -138,7 +138,7 @@ test("routes: a release that ends within 48 hours, and one that is closed with w
     [
       "release_ends",
       "soon",
-      "The release of soon@eu ends in 47 h, on 2026-11-25 11:30 UTC: without a newer one soon stops on it.",
+      "The release of soon@eu ends in 47 h, on 2026-11-25 11:30 UTC: without a newer one, soon is no longer served on it.",
     ],
     [
       "route_closed",

@@ -95,7 +95,7 @@ const ofStop = (sinceMs: number | null): Warning[] =>
           kind: "stopped",
           target: null,
           search: null,
-          text: `The credits of this organization do not add up with its records. Since ${printMinute(sinceMs)} its requests that cost something are refused, until the operator has put that right.`,
+          text: `The credits of this organization do not add up with its records. Since ${printMinute(sinceMs)} its requests that cost something are refused, until the operator has fixed that.`,
         },
       ];
 
@@ -178,7 +178,7 @@ function ofRoute(
           {
             kind: "release_ends",
             ...of,
-            text: `The release of ${route} ends in ${inHours(expiresAtMs - nowMs)}, on ${printMinute(expiresAtMs)}: without a newer one ${model} stops on it.`,
+            text: `The release of ${route} ends in ${inHours(expiresAtMs - nowMs)}, on ${printMinute(expiresAtMs)}: without a newer one, ${model} is no longer served on it.`,
           },
         ]
       : [];

@@ -41,7 +41,7 @@ test("a month has its own entries, from its first to its last", async () => {
   expect(plan).toMatch(/version>\? AND version<\?/);
 });
 
-test("its second page ends with the month, and a kind is looked for in it alone", async () => {
+test("the second page ends with the month, and a kind is searched for only in it", async () => {
   expect((await page({ ...OCTOBER, limit: 20 })).entries).toEqual(numbers(61, 42));
   const second = await page({ ...OCTOBER, limit: 20, cursor: "42" });
   expect(second.entries).toEqual(numbers(41, 31));
@@ -51,7 +51,7 @@ test("its second page ends with the month, and a kind is looked for in it alone"
   expect(grants.plan).toMatch(/version>\? AND version<\?/);
 });
 
-test("one entry with a damaged time leads nobody astray, wherever the search meets it", async () => {
+test("an entry with a damaged time does not mislead the search", async () => {
   writer.run("DROP TRIGGER ledger_entry_no_update");
   for (const [n, damaged] of Array.from({ length: ENTRIES }, (_, n) => n + 1).flatMap((n) =>
     [0, 9e14].map((ms) => [n, ms] as const),
@@ -93,7 +93,7 @@ test("a month before the first entry, and one after the last, have none", async 
   expect((await none("2027-01-01", "2027-02-01")).entries).toEqual([]);
 });
 
-test("a rare kind is looked for among so many entries a page, and the next page goes on from there", async () => {
+test("a rare kind is searched for among a limited number of entries a page, and the next page continues there", async () => {
   const found: [number[], string | null][] = [];
   let cursor: string | undefined;
   do {

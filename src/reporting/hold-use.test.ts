@@ -7,7 +7,7 @@ import { sqliteSql } from "../store/sqlite-sql.ts";
 import { type HoldUsePorts, holdUse, suggestedMaxTokens } from "./hold-use.ts";
 import { limitStanding } from "./key-limit.ts";
 
-test("a maximum is suggested a quarter above 99 of 100 answers, where enough of them tell of it and it saves something", () => {
+test("a maximum is suggested a quarter above the 99th percentile of answers, if there are enough and it saves something", () => {
   const seen = { answers: 100, endedByMaximum: 10, outputP99: 400, outputBound: 4096 };
   expect(suggestedMaxTokens(seen)).toBe(512);
   expect(suggestedMaxTokens({ ...seen, outputP99: 410 })).toBe(576);
@@ -19,7 +19,7 @@ test("a maximum is suggested a quarter above 99 of 100 answers, where enough of 
   expect(suggestedMaxTokens({ ...seen, outputP99: null })).toBeNull();
 });
 
-test("a key is blocked by holds only where its spend alone leaves something", () => {
+test("a key is blocked by holds only if its spend alone is below the limit", () => {
   const span = {
     period: "month" as const,
     limit: nanoUsd(100n),

@@ -43,7 +43,7 @@ const listed = ({ rates }: typeof first): bigint => {
 const usd = (nano: bigint): string =>
   `${nano / 1_000_000_000n}.${String(nano % 1_000_000_000n).padStart(9, "0")}`;
 
-test("a model whose one price is listed: charge beside cost, to the nano-dollar", async () => {
+test("a model with one listed price: charge and cost, to the nano-dollar", async () => {
   const cost = listed(first);
   const found = await margin([used("m", cost * 2n)], [route("m", `my-${first.provider}`, first.model)]);
   expect(found).toMatchObject({
@@ -56,7 +56,7 @@ test("a model whose one price is listed: charge beside cost, to the nano-dollar"
   });
 });
 
-test("where a price has steps, or routes cost differently, the cost lies between the lowest and the highest", async () => {
+test("with price tiers or routes of different cost, the cost lies between the lowest and the highest", async () => {
   const [mine, theirs] = [`my-${first.provider}`, `my-${stepped.provider}`];
   const other = flat.find((one) => one.provider === first.provider && listed(one) > listed(first));
   const [step] = stepped.tiers;
@@ -82,7 +82,7 @@ test("where a price has steps, or routes cost differently, the cost lies between
   expect(found.margin_percent?.most).toBeGreaterThan(found.margin_percent?.least ?? 100);
 });
 
-test("what would have to be guessed is said to be unknown, and is in no sum", async () => {
+test("a cost that would be a guess is shown as unknown, and is in no sum", async () => {
   const found = await margin(
     [used("gone", 4n), used("half", 2n), used("odd", 1n)],
     [

@@ -18,7 +18,7 @@ test("one live route of three makes a provider partly live", () => {
   });
 });
 
-test("all live is live, none live is what the worst is, no route is none", () => {
+test("all live is live, none live is the worst state, no routes is none", () => {
   expect(standingOf([LIVE, LIVE])).toMatchObject({
     state: "live",
     reason: null,
@@ -34,7 +34,7 @@ test("a route that an operator disabled does not hide one that went stale", () =
   expect(standingOf([DISABLED, LIVE, STALE])).toMatchObject({ state: "partly_live", reason: "expired" });
 });
 
-test("of routes that stand alike the longest so tells; times that nobody knows come last, and two of them are alike", () => {
+test("of routes in the same state the longest one counts; unknown times come last, and two of them are equal", () => {
   const unknown: Standing = { state: "stale", reason: "unknown", sinceMs: null };
   expect(standingOf([unknown, STALE]).reason).toBe("expired");
   expect(standingOf([unknown, { ...unknown, reason: "second" }]).reason).toBe("unknown");

@@ -30,6 +30,6 @@ test.each([
   expect(reachesLimitOn(key, { spent: usd(week), daysWithSpend: days }, NOW)).toBe(on);
 });
 
-test("nothing is said of a key that has not spent", () => {
+test("a key that has not spent has no pace", () => {
   expect(reachesLimitOn({ limit: usd(1), monthSpend: usd(0), createdAtMs: OLD }, undefined, NOW)).toBeNull();
 });

@@ -64,7 +64,7 @@ const ledger = {
 } as Reader;
 const on = { sql: sqliteSql({ writer }), ledger, clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 } };
 
-test("whatever stands at or near a limit is among them, as its own record tells, and keys with room are not read", async () => {
+test("every key at or near a limit is included, as its own record says, and keys with room are not read", async () => {
   const all = await ledger.read(() => readKeys("org_a", NOW_MS));
   const wanted = all.filter((one) => limitStanding(one) !== null).map(({ id }) => id);
   expect(wanted.length).toBeGreaterThan(20);
@@ -76,7 +76,7 @@ test("whatever stands at or near a limit is among them, as its own record tells,
   expect((await keysNearLimit(on, "org_a", first)).map(({ id }) => id)).toEqual([first]);
 });
 
-test("what a new organization has not done yet is told without reading its keys", async () => {
+test("a new organization's missing steps are found without reading its keys", async () => {
   expect(await keySteps(on.sql, "org_a")).toEqual({ key: true, first_request: true });
   expect(await keySteps(on.sql, "org_b")).toEqual({ key: false, first_request: false });
 });

@@ -9,7 +9,7 @@ import { modelUse } from "./model-use.ts";
 const NOW_MS = Date.UTC(2026, 10, 23, 12);
 const HOUR = Math.floor(NOW_MS / 3_600_000);
 
-test("thirty days of one model, by organization, the most requests first, by seeks alone", async () => {
+test("thirty days of one model by organization, most requests first, using only index seeks", async () => {
   const writer = new Database(":memory:", { safeIntegers: true });
   migrate(writer);
   for (const [org, key] of [

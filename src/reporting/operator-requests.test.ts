@@ -56,14 +56,14 @@ const idsWhere = (where: string, table = "request"): string[] =>
     .all()
     .map(({ id }) => id);
 
-test("every request of both sources comes once, newest first, with whose it is", async () => {
+test("every request of both sources appears once, newest first, with its organization", async () => {
   const { rows } = await walked({ limit: 200 });
   const ids = rows.map(({ id }) => id);
   expect(ids).toEqual([...idsWhere("true"), ...idsWhere("true", "journal")].toSorted().toReversed());
   expect(new Set(rows.map(({ org }) => `${org.id} ${org.name}`))).toEqual(new Set(["org_a A", "org_b B"]));
 });
 
-test("what is rare is found, by pages that look at a few rows each and say how far they came", async () => {
+test("rare requests are found by pages that read a few rows each and say how far they got", async () => {
   const { pages, rows } = await walked({ model: "rare", limit: 20 });
   expect(rows.map(({ id }) => id).toSorted()).toEqual(idsWhere("model = 'rare'").toSorted());
   expect(rows.length).toBeGreaterThan(0);
@@ -77,7 +77,7 @@ test("what is rare is found, by pages that look at a few rows each and say how f
   expect(Math.max(...counts)).toBeLessThanOrEqual(LOOKED_AT);
 });
 
-test("an organization, a cause and a time narrow it; a cursor that no page gave is refused", async () => {
+test("an organization, a cause and a time narrow the list; an invalid cursor is refused", async () => {
   const { rows } = await walked({ code: RARE, state: "refused", range: "7d" });
   expect(rows.map(({ id }) => id).toSorted()).toEqual(idsWhere(`code = '${RARE}'`, "journal").toSorted());
   const ofOne = await walked({ org: "org_a", state: "settled", range: "24h", limit: 200 });

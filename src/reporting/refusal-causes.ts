@@ -127,7 +127,7 @@ function remedyOf(
   };
   if (model === null || !code.startsWith("route_")) return told;
   const routes = listed.filter(({ names }) => names?.model === model);
-  if (routes.length === 0) return { ...told, cause: "the model has no route any more" };
+  if (routes.length === 0) return { ...told, cause: "the model no longer has a route" };
   const { route, state, reason, sinceMs, expiresAtMs } = nearestToLive(routes);
   if (state === "live")
     return { cause: "its route was closed, and is live again", next: null, instead: null };

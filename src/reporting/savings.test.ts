@@ -17,7 +17,7 @@ const rates = {
 };
 const price = exactPrice({ ...rates, request_minimum: "0.01" });
 
-test("tokens cost elsewhere what a request of them would cost there", () => {
+test("another model's cost is that of one request with these tokens", () => {
   const usage = {
     promptTokens: 10_000,
     cachedTokens: 4_000,
@@ -34,7 +34,7 @@ test("tokens cost elsewhere what a request of them would cost there", () => {
   expect(formatUsd(costElsewhere(enormous, price))).toBe("27670116110564.327424000");
 });
 
-test("a long prompt on the mean is priced by the tier that it reaches", () => {
+test("a prompt that is long on average is priced by the tier it reaches", () => {
   const tiered = exactPrice({
     ...rates,
     request_minimum: "0",
@@ -45,7 +45,7 @@ test("a long prompt on the mean is priced by the tier that it reaches", () => {
   expect(formatUsd(costElsewhere({ ...tokens, requests: 4n }, tiered))).toBe("6.000000000");
 });
 
-test("instead of a closed model stands a live, open one that takes as much; of several the nearest in price", () => {
+test("a closed model is replaced by a live, open one with as large a window; of several, the nearest in price", () => {
   const release = (model: string, output: string, more: Partial<Release> = {}): Release =>
     ({
       model,

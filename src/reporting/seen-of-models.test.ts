@@ -10,7 +10,7 @@ import { seenOfModels } from "./seen-of-models.ts";
 const NOW_MS = Date.UTC(2026, 10, 23, 12);
 const DAY_MS = 86_400_000;
 
-test("uptime and time to first token of an organization's own newest requests, by model", async () => {
+test("uptime and time to first token of an organization's newest requests, by model", async () => {
   const writer = new Database(":memory:", { safeIntegers: true });
   migrate(writer);
   writer.run("PRAGMA foreign_keys = OFF");

@@ -9,7 +9,7 @@ import { dearestBeside, dearestModels, hoursOf, printBeside, spendByModel } from
 const HOUR_MS = 3_600_000;
 const hour = (...at: [number, number, number, number?]): number => Date.UTC(...at) / HOUR_MS;
 
-test("a range is beside as many hours before it, the running one included", () => {
+test("a range is compared with as many hours before it, the current one included", () => {
   const toMs = Date.UTC(2026, 10, 23, 9, 30);
   expect(hoursOf({ fromMs: toMs - 24 * HOUR_MS, toMs }, false)).toEqual({
     from: hour(2026, 10, 22, 9),
@@ -19,7 +19,7 @@ test("a range is beside as many hours before it, the running one included", () =
   });
 });
 
-test("a month is beside the same part of the month before, and never beside more than that had", () => {
+test("a month is compared with the same part of the previous month, and never with more than that had", () => {
   const month = (toMs: number) => hoursOf({ fromMs: Date.UTC(2026, 2), toMs }, true);
   expect(month(Date.UTC(2026, 2, 2, 5))).toEqual({
     from: hour(2026, 2, 1),
@@ -30,7 +30,7 @@ test("a month is beside the same part of the month before, and never beside more
   expect(month(Date.UTC(2026, 2, 31, 5)).beforeTo).toBe(hour(2026, 2, 1));
 });
 
-test("spend is summed beside the time before; what was not used in the window is not among the dearest", async () => {
+test("spend is compared with the time before; what was not used in the window is not among the most expensive", async () => {
   const writer = new Database(":memory:", { safeIntegers: true });
   migrate(writer);
   const hours = { from: 200, to: 300, beforeFrom: 100, beforeTo: 150 };

@@ -10,7 +10,7 @@ import { unlike, unusualDayOf } from "./unusual-day.ts";
 const usd = (amount: number) => nanoUsd(BigInt(Math.round(amount * 1e9)));
 const week = (...days: number[]) => days.map(usd);
 
-test("three times the median of the days that were used, and ten cents more, is unusual", () => {
+test("above three times the median of used days plus ten cents is unusual", () => {
   const days = week(1, 0.2, 0.9, 1.1, 5, 1, 1.2, 0, 0);
   expect(unlike(days, usd(14))).toEqual({ usual_usd: "1.000000000", times: "14.0" });
   expect(unlike(days, usd(3))).toMatchObject({ times: "3.0" });
@@ -19,7 +19,7 @@ test("three times the median of the days that were used, and ten cents more, is 
   expect(unlike(week(0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01), usd(0.11))).toMatchObject({ times: "11.0" });
 });
 
-test("six days of use and many without are too little to say anything", () => {
+test("six days of use are too few to judge, however many days without", () => {
   expect(
     unlike([...week(1, 1, 1, 1, 1, 1), ...Array.from({ length: 22 }, () => usd(0))], usd(99)),
   ).toBeNull();
@@ -29,7 +29,7 @@ test("six days of use and many without are too little to say anything", () => {
 const DAY = Math.floor(Date.UTC(2026, 10, 23) / 86_400_000);
 const NOW_MS = DAY * 86_400_000 + 9 * 3_600_000;
 
-test("today is summed by UTC day; a key or a model is named that has half of it, days of long ago do not count", async () => {
+test("today is summed by UTC day; a key or model with half of it is named, days long ago do not count", async () => {
   const writer = new Database(":memory:", { safeIntegers: true });
   migrate(writer);
   const use = (ago: number, charge: number, [key, model] = ["key_1", "m"]): unknown =>

@@ -46,7 +46,7 @@ function readFilter({ org, key, model, from, to, group_by }: UsageRecordsQuery):
   if (from !== undefined) filter.fromMs = readTime(from, "from");
   if (to !== undefined) filter.toMs = readTime(to, "to");
   if (filter.fromMs !== undefined && filter.toMs !== undefined && filter.fromMs >= filter.toMs)
-    throw new Refusal("invalid_request", "from must lie before to.", { param: "from" });
+    throw new Refusal("invalid_request", "from must be before to.", { param: "from" });
   return { ...filter, ...wholeHours(filter) };
 }
 

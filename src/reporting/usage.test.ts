@@ -41,7 +41,7 @@ const query = (more: object) => ({ range: "7d" as const, ...more });
 const dollars = (rows: readonly { charge_usd: string }[]): number =>
   rows.reduce((sum, { charge_usd }) => sum + Number(charge_usd), 0);
 
-test("a hundred rows and eight series have names; what the others used is one sum, and nothing is lost", async () => {
+test("a hundred rows and eight series are named; the others are one sum, and nothing is lost", async () => {
   const used = await usageOf(on, "org_a", query({ group_by: "key", then_by: "model" }));
   expect(used.rows).toHaveLength(100);
   expect(used.rows[0]).toMatchObject({ group: "key_250", charge_usd: "250.000000000" });
@@ -66,7 +66,7 @@ test.each([
   { group_by: "key" },
   { group_by: "key", then_by: "model" },
   { group_by: "model", then_by: "key" },
-])("what is read grows with what is shown: %o", async (groups) => {
+])("the rows read grow with what is shown: %o", async (groups) => {
   let read = 0;
   const rows: typeof sql.rows = async (text, ...values) => {
     const found = await sql.rows(text, ...values);
@@ -86,7 +86,7 @@ test.each([
   ]);
 });
 
-test("few groups have a row and a series each, and there are no others", async () => {
+test("a few groups have a row and a series each, and there are no others", async () => {
   const used = await usageOf(on, "org_a", query({ group_by: "model" }));
   expect(new Map(used.rows.map(({ group, requests }) => [group, requests]))).toEqual(
     new Map([

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { standingWindow, windowIfAsked } from "./windows.ts";
 
-test("a window that ends now stands still while a file of it is written", () => {
+test("a window that ends now stays fixed while a file of it is written", () => {
   const began = Date.parse("2026-11-30T23:59:59.000Z");
   const later = began + 60_000;
   for (const range of ["24h", "7d", "30d", "month"] as const) {

@@ -25,7 +25,7 @@ export function windowOf({ range, from, to }: AskedWindow, nowMs: number): Windo
   if (range !== undefined && range !== "month") return { fromMs: nowMs - DAYS[range] * DAY_MS, toMs: nowMs };
   const toMs = to === undefined ? nowMs : readTime(to, "to");
   const fromMs = from === undefined ? monthOf(toMs) : readTime(from, "from");
-  if (fromMs >= toMs) throw new Refusal("invalid_request", "from must lie before to.", { param: "from" });
+  if (fromMs >= toMs) throw new Refusal("invalid_request", "from must be before to.", { param: "from" });
   return { fromMs, toMs };
 }
 

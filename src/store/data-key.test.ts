@@ -16,7 +16,7 @@ const refused = (directory: string, file: string): string => {
   }
 };
 
-test("a shared key is put where the gateway reads it, once, and closed to others", () => {
+test("a shared key is stored where the gateway reads it, once, and closed to other users", () => {
   const directory = join(folder, "data");
   writeFileSync(secret, Buffer.alloc(32, 7), { mode: 0o444 });
   adoptDataKey(directory, secret);
@@ -26,7 +26,7 @@ test("a shared key is put where the gateway reads it, once, and closed to others
   expect(statSync(directory).mode & 0o777).toBe(0o700);
 });
 
-test("another key is never written over, and what is no key is refused with words", () => {
+test("another key is never overwritten, and a file that is not a key is refused with a reason", () => {
   const directory = join(folder, "used");
   const other = join(folder, "other");
   writeFileSync(other, Buffer.alloc(32, 5));
@@ -35,17 +35,17 @@ test("another key is never written over, and what is no key is refused with word
   expect(refused(directory, other)).toContain("holds another key than");
   expect(readFileSync(join(directory, "data.key"))).toEqual(Buffer.alloc(32, 5));
   writeFileSync(other, "too short");
-  expect(refused(directory, other)).toContain("has 9 bytes, and a data key 32");
+  expect(refused(directory, other)).toContain("has 9 bytes, but a data key has 32");
   expect(refused(directory, join(folder, "none"))).toContain("cannot be read");
 });
 
-test("a new database makes a key where there is none, and writes over no file that is something else", () => {
+test("a new database creates a missing key, and overwrites no other file", () => {
   const directory = join(folder, "new");
   const path = join(directory, "data.key");
   mkdirSync(directory, { mode: 0o700 });
   expect(readDataKey(directory, "fresh")).toHaveLength(32);
   const printed = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
   writeFileSync(path, printed);
-  expect(() => readDataKey(directory, "fresh")).toThrow("has 45 bytes, and a data key 32");
+  expect(() => readDataKey(directory, "fresh")).toThrow("has 45 bytes, but a data key has 32");
   expect(readFileSync(path, "utf8")).toBe(printed);
 });

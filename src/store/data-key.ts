@@ -39,7 +39,7 @@ export function dataKeyRefusal(directory: string, database: "fresh" | "existing"
   return new StoreFailure(
     "data_key",
     database === "fresh"
-      ? `${path} has ${length} bytes, and a data key ${KEY_BYTES}; put the key there as it was, or remove the file for a new one`
+      ? `${path} has ${length} bytes, but a data key has ${KEY_BYTES}; restore the original key, or remove the file to get a new one`
       : `${path} does not hold the data key of the database beside it; restore it from the backup of the key`,
   );
 }
@@ -58,7 +58,7 @@ export function adoptDataKey(directory: string, file: string, { replace = false 
   if (stored.length > 0 && !replace)
     throw new StoreFailure(
       "data_key",
-      `${path} holds another key than ${file}; if the key of the database was changed, run this with --replace, which keeps the old one beside it; if this directory was never used with a database, remove it, else find out which of the two is that of the database`,
+      `${path} holds another key than ${file}; if the database's key was changed, run this with --replace, which keeps the old one beside it; if this directory was never used with a database, remove it; otherwise find out which of the two is the database's key`,
     );
   const arriving = `${path}.copy`;
   privateFile(arriving);
@@ -76,7 +76,7 @@ function keyIn(file: string): Buffer {
   if (key.length === KEY_BYTES) return key;
   throw new StoreFailure(
     "data_key",
-    `${file} has ${key.length} bytes, and a data key ${KEY_BYTES}: copy data.key from another gateway, or make one: head -c ${KEY_BYTES} /dev/urandom > data.key`,
+    `${file} has ${key.length} bytes, but a data key has ${KEY_BYTES}: copy data.key from another gateway, or create one: head -c ${KEY_BYTES} /dev/urandom > data.key`,
   );
 }
 

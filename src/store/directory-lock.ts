@@ -46,7 +46,7 @@ export function lockDirectory(directory: string, role: Role = "tollgate"): Direc
     const owner = readFileSync(pidPath, "utf8").trim();
     throw new StoreFailure(
       "locked",
-      `the data directory ${directory} is in use by ${liveOwner(owner)}; stop it first, or give --data-dir another directory`,
+      `the data directory ${directory} is in use by ${liveOwner(owner)}; stop it first, or name another directory with --data-dir`,
     );
   }
   writeFileSync(pidPath, `${process.pid}\n`);

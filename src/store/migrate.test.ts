@@ -13,7 +13,7 @@ const applied = (database: Database): unknown[] =>
 const tables = (database: Database): unknown[] =>
   database.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").values().flat();
 
-test("an empty store gets all migrations, or none where one of them fails", () => {
+test("an empty store gets all migrations, or none if one fails", () => {
   const database = emptyStore();
   expect(() => migrate(database, [FIRST, SECOND, BROKEN])).toThrow(/already exists/);
   expect({ applied: applied(database), tables: tables(database) }).toEqual({
@@ -24,7 +24,7 @@ test("an empty store gets all migrations, or none where one of them fails", () =
   expect(applied(database)).toEqual(["first", "second"]);
 });
 
-test("a store in use keeps each migration that went through", () => {
+test("a store in use keeps each migration that succeeded", () => {
   const database = emptyStore();
   migrate(database, [FIRST]);
   expect(() => migrate(database, [FIRST, SECOND, BROKEN])).toThrow(/already exists/);

@@ -95,7 +95,7 @@ export async function openTarget(target: ClientBase, id: string): Promise<void> 
       `UPDATE schema_migration SET version = ${MOVED} WHERE version = ${MOVING} AND checksum = $1`,
       [id],
     );
-    if (rowCount !== 1) throw new Error("the move was taken back meanwhile");
+    if (rowCount !== 1) throw new Error("the move was taken back in the meantime");
     await target.query("COMMIT");
   } catch (error) {
     await target.query("ROLLBACK").catch(() => {}); // the connection is gone with its transaction
@@ -121,6 +121,6 @@ export async function assertUnused(target: ClientBase): Promise<void> {
   if (rows.length > 0)
     throw new StoreFailure(
       "database",
-      `a gateway runs on the database (${String((rows[0] as { name: unknown }).name)}); stop it, or give an empty one`,
+      `a gateway is running on the database (${String((rows[0] as { name: unknown }).name)}); stop it, or name an empty database`,
     );
 }

@@ -72,7 +72,7 @@ async function holdsAnything(target: ClientBase, tables: readonly string[]): Pro
 export async function assertEmpty(target: ClientBase, tables: readonly string[]): Promise<void> {
   const table = await holdsAnything(target, tables);
   if (table !== null)
-    throw new StoreFailure("database", `the database is not empty: ${table} has rows; give an empty one`);
+    throw new StoreFailure("database", `the database is not empty: ${table} has rows; name an empty one`);
 }
 
 const rowsOf = (source: Database, table: string): number =>

@@ -13,6 +13,6 @@ export async function assertTakesEveryText(client: ClientBase): Promise<void> {
   if (TAKES_EVERY_TEXT.has(encoding)) return;
   throw new StoreFailure(
     "encoding",
-    `was made with the encoding ${encoding}, which has no place for all letters; make another one with ENCODING 'UTF8' TEMPLATE template0, and move what is in it with pg_dump`,
+    `was created with the encoding ${encoding}, which cannot store all characters; create another one with ENCODING 'UTF8' TEMPLATE template0, and move its contents with pg_dump`,
   );
 }

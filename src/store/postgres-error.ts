@@ -72,12 +72,12 @@ export function placeOf(url: string): string {
 const OPENING: Record<string, string> = {
   "28000": "refused the user of DATABASE_URL",
   "28P01": "refused the password of DATABASE_URL",
-  "3D000": "is not there: there is no such database; create it, or correct DATABASE_URL",
-  "25006": "is read-only, a standby perhaps; DATABASE_URL must name the primary",
-  "53100": "has no space left; make room and start again",
-  "42501": "may not be changed by the user of DATABASE_URL; grant it CREATE on the schema",
+  "3D000": "does not exist; create it, or correct DATABASE_URL",
+  "25006": "is read-only, possibly a standby; DATABASE_URL must name the primary",
+  "53100": "has no space left; free some and start again",
+  "42501": "cannot be changed by the user of DATABASE_URL; grant that user CREATE on the schema",
   "55P03":
-    "is being migrated by another gateway, or read by a long transaction, for more than a minute; start again when that is done",
+    "has been in use for more than a minute by another gateway's migration or a long transaction; start again when that is done",
 };
 
 const SCHEMA: ReadonlySet<string> = new Set<StoreFailureReason>([
@@ -100,7 +100,7 @@ export function lostWhileStarting(error: unknown, url: string, trouble?: string)
     knownFailure(cause, url) ??
     new StoreFailure(
       "database",
-      `the database ${placeOf(url)} went away during the start: ${messageOf(cause)}; check that it is running, and start again`,
+      `the database ${placeOf(url)} became unavailable during the start: ${messageOf(cause)}; check that it is running, and start again`,
     )
   );
 }

@@ -71,6 +71,6 @@ export async function assertOwnSessions(one: ClientBase, other: ClientBase): Pro
   if (!(await foundByOther()) || !(await foundByOne()))
     throw new StoreFailure(
       "pooled",
-      "is behind a pooler that lends its connections for one transaction at a time: time limits and locks of a session would be lost; name the server itself in DATABASE_URL, or a pooler in session mode",
+      "is behind a pooler in transaction mode, which would lose a session's timeouts and locks; name the server itself in DATABASE_URL, or a pooler in session mode",
     );
 }

@@ -246,7 +246,7 @@ const ofThisDatabase = (error: unknown, dataDirectory: string): unknown =>
 export const foreignDataKey = (dataDirectory: string): StoreFailure =>
   new StoreFailure(
     "data_key",
-    `${dataDirectory}/data.key is not the data key of this database; copy the file from another gateway of it, or from its backup`,
+    `${dataDirectory}/data.key is not the data key of this database; copy the file from another of its gateways, or from its backup`,
   );
 
 async function nextEpoch(pool: pg.Pool): Promise<number> {
@@ -254,6 +254,6 @@ async function nextEpoch(pool: pg.Pool): Promise<number> {
     "UPDATE store_state SET epoch = epoch + 1 WHERE id = 1 RETURNING epoch",
   );
   const [state] = rows;
-  if (state === undefined) throw new Error("the database lost its state row");
+  if (state === undefined) throw new Error("the database has no state row");
   return Number(state.epoch);
 }

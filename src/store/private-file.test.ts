@@ -19,7 +19,7 @@ function refusal(open: () => unknown): string {
   }
 }
 
-test("a directory in the place of a file, as Docker mounts a secret that is not there, is refused by its name", () => {
+test("a directory in place of a file, as Docker mounts a missing secret, is refused by name", () => {
   const dataDir = join(folder, "mounted");
   mkdirSync(join(dataDir, "data.key"), { recursive: true });
   expect(refusal(() => openSqliteStore(dataDir))).toContain(
@@ -27,7 +27,7 @@ test("a directory in the place of a file, as Docker mounts a secret that is not 
   );
 });
 
-test("a store that is no database is refused by its name, and left as it is", async () => {
+test("a store that is not a database is refused by name and left unchanged", async () => {
   const dataDir = join(folder, "damaged");
   openSqliteStore(dataDir).close();
   for (const name of ["tollgate.sqlite", "people.sqlite"])
@@ -39,7 +39,7 @@ test("a store that is no database is refused by its name, and left as it is", as
   expect(people).toContain(`${dataDir}/people.sqlite cannot be opened (file is not a database)`);
 });
 
-test("the people's store is opened behind a connection that closes meanwhile, not refused as locked", async () => {
+test("the people's store opens while another connection is closing, instead of being refused as locked", async () => {
   const dataDir = mkdtempSync(join(folder, "closing-"));
   const path = join(dataDir, "people.sqlite");
   const holder = Bun.spawn(

@@ -31,7 +31,8 @@ export function directoryRefusal(path: string): StoreFailure | null {
   const { R_OK, W_OK, X_OK } = constants;
   const there = nearestExisting(path);
   try {
-    if (!statSync(there).isDirectory()) throw new Error(`${there === path ? "it" : there} is no directory`);
+    if (!statSync(there).isDirectory())
+      throw new Error(`${there === path ? "it" : there} is not a directory`);
     accessSync(there, there === path ? R_OK | W_OK | X_OK : W_OK | X_OK);
   } catch (error) {
     return unwritable(path, error);
@@ -49,7 +50,7 @@ export function nearestExisting(path: string): string {
 const unwritable = (path: string, error: unknown): StoreFailure =>
   new StoreFailure(
     "permissions",
-    `the data directory ${path} cannot be written (${messageOf(error)}); make it writable for this user, or give another one: --data-dir or TOLLGATE_DATA_DIR`,
+    `the data directory ${path} cannot be written (${messageOf(error)}); make it writable for this user, or name another one with --data-dir or TOLLGATE_DATA_DIR`,
   );
 
 /** Creates an empty file if it is missing, before anything is written to it, and closes it to others. */
@@ -79,7 +80,7 @@ export function fileRefusal(path: string): StoreFailure | null {
 const unusable = (path: string, error: unknown): StoreFailure =>
   new StoreFailure(
     "permissions",
-    `${path} cannot be read and written (${messageOf(error)}); whatever is in the data directory must be a file of the user who runs the gateway, also what another one left there: chown -R USER ${dirname(path)}`,
+    `${path} cannot be read and written (${messageOf(error)}); every file in the data directory must belong to the user who runs the gateway, including those that another user left there: chown -R USER ${dirname(path)}`,
   );
 
 /** Opens a database file. SQLite's own message for one that it cannot open names neither the file nor a way out. */
@@ -90,7 +91,7 @@ export function openedFrom<T>(path: string, open: () => T): T {
     if (error instanceof StoreFailure) throw error;
     throw new StoreFailure(
       "database",
-      `${path} cannot be opened (${messageOf(error)}); it and ${basename(path)}-wal beside it must be files of this user, as a gateway left them; where they are damaged, stop the gateway and put the last backup in their place: ./tollgate db restore FILE`,
+      `${path} cannot be opened (${messageOf(error)}); it and ${basename(path)}-wal beside it must belong to this user and be unchanged since a gateway wrote them; if they are damaged, stop the gateway and restore the last backup: ./tollgate db restore FILE`,
     );
   }
 }
@@ -110,7 +111,7 @@ function stillOpen(path: string, found: number, mode: number): StoreFailure {
   const wanted = `chmod ${mode.toString(8)} ${path}`;
   return new StoreFailure(
     "permissions",
-    `${path} is open to other users (mode ${found.toString(8)}) and could not be closed; run: ${wanted}`,
+    `${path} is accessible to other users (mode ${found.toString(8)}), and that could not be changed; run: ${wanted}`,
   );
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { openReserveFile } from "./reserve-file.ts";
 
-test("what it reserves is there, also where a file system compresses what it keeps", () => {
+test("the reserved space exists even on a file system that compresses", () => {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-reserve-"));
   try {
     expect(openReserveFile(folder).whole).toBe(true);

@@ -8,7 +8,7 @@ import { connectSqlite, databasePath, LOG_KEPT_BYTES, openReader } from "./sqlit
 const folder = mkdtempSync(join(tmpdir(), "tollgate-log-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("what it grew to beside a long read is given back afterwards", () => {
+test("the file's growth during a long read is given back afterwards", () => {
   const writer = connectSqlite(databasePath(folder));
   const logBytes = (): number => statSync(`${databasePath(folder)}-wal`).size;
   writer.run("CREATE TABLE filled (bytes BLOB) STRICT");

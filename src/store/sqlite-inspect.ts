@@ -43,7 +43,7 @@ export const stoppedIn = (dataDirectory: string): string[] =>
 export const movingTo = (dataDirectory: string): string | null =>
   reading(dataDirectory, (database) => {
     const fence = sourceFence(database);
-    return fence === null ? null : `being moved to ${fence.place}: no gateway opens it`;
+    return fence === null ? null : `being moved to ${fence.place}: no gateway can open it`;
   });
 
 /**

@@ -25,7 +25,7 @@ test("a read sees what was committed before it", async () => {
   expect(await organizations()).toBe(1);
 });
 
-test("a long read does not hold up the loop", async () => {
+test("a long read does not block the event loop", async () => {
   const long = sql.rows(
     `SELECT count(*) AS n FROM (
        WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 2000000) SELECT x FROM c)`,
@@ -44,7 +44,7 @@ test("a long read does not hold up the loop", async () => {
   expect(turns).toBeGreaterThan(10);
 });
 
-test("a failing read is an error of that read only", async () => {
+test("a failing read affects that read only", async () => {
   expect(sql.rows("SELECT 1 FROM nowhere")).rejects.toThrow("nowhere");
   expect(await organizations()).toBe(1);
 });

@@ -44,6 +44,6 @@ export function readingApart(sql: Sql, dataDirectory: string): ReadingApart {
     rows: (text, ...values) => (READS.test(text) ? read(text, values) : sql.rows(text, ...values)),
     together: (statements) => sql.together(statements),
     ifChanged: (first, then) => sql.ifChanged(first, then),
-    stop: async () => end("the gateway stops"),
+    stop: async () => end("the gateway is stopping"),
   };
 }

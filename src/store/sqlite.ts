@@ -58,7 +58,7 @@ export interface Closed {
 export const movedAway = (dataDirectory: string): Closed => ({
   reason: "moving",
   why: `the store of ${dataDirectory} was moved to PostgreSQL`,
-  wayOut: `set DATABASE_URL, or take ${movedPath(dataDirectory)} away to begin an empty one`,
+  wayOut: `set DATABASE_URL, or move ${movedPath(dataDirectory)} away to start an empty store`,
 });
 
 /** Returns what keeps gateways out of the directory; null if nothing does. */
@@ -144,5 +144,5 @@ function refuseKey(): never {
 export const wrongDataKey = (): StoreFailure =>
   new StoreFailure(
     "data_key",
-    "data.key is not the key that this database was made with; restore it from the backup of the key",
+    "data.key is not the key that this database was created with; restore it from the backup of the key",
   );

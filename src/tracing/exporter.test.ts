@@ -79,7 +79,7 @@ async function until(holds: () => boolean): Promise<void> {
   expect(holds()).toBe(true);
 }
 
-test("spans leave in batches, in the shape of OTLP", async () => {
+test("spans are sent in batches, as OTLP", async () => {
   const on = exporting(() => Response.json({}));
   on.exporter.add(spans(600));
   await until(() => on.exported === 600);
@@ -108,7 +108,7 @@ test("spans leave in batches, in the shape of OTLP", async () => {
   });
 });
 
-test("a collector that hangs holds a queue and no more; what comes beyond it is dropped, a request's spans together", async () => {
+test("a hanging collector fills the queue and no more; spans beyond it are dropped, a request's spans together", async () => {
   const on = exporting(() => new Promise<Response>(() => {}), 60_000);
   on.exporter.add(spans(10));
   await until(() => on.asked.length === 1);
@@ -119,7 +119,7 @@ test("a collector that hangs holds a queue and no more; what comes beyond it is 
   expect(on.exporter.waiting).toBe(QUEUE_SPANS);
 });
 
-test("a status that never ends its body is cut by the time limit, and tried again", async () => {
+test("a response whose body never ends is cut by the timeout, and retried", async () => {
   const body = new ReadableStream({ start: (stream) => stream.enqueue("{") });
   const on = exporting((n) => (n === 1 ? new Response(body) : Response.json({})), 100);
   on.exporter.add(spans(3));
@@ -130,7 +130,7 @@ test("a status that never ends its body is cut by the time limit, and tried agai
 });
 
 test.each([500, 400, 401, 302])(
-  "what is refused with %d is dropped at once: it would be refused again",
+  "spans refused with %d are dropped at once: they would be refused again",
   async (status) => {
     const on = exporting(() => new Response("no", { status, headers: { location: "http://127.0.0.1:1/" } }));
     on.exporter.add(spans(4));
@@ -139,7 +139,7 @@ test.each([500, 400, 401, 302])(
   },
 );
 
-test("what was too much is sent again after a pause, five times in all, and never faster than it was told", async () => {
+test("spans refused for rate are sent again after a pause, five times in all, and never sooner than told", async () => {
   const on = exporting(() => new Response("", { status: 503, headers: { "retry-after": "20" } }));
   on.nowMs = 1_000_000;
   on.exporter.add(spans(4));
@@ -155,7 +155,7 @@ test("what was too much is sent again after a pause, five times in all, and neve
   expect(on.turned).toEqual(["the collector answered 503"]); // one line, however long the failure lasts
 });
 
-test("what the collector says that it left out is counted apart", async () => {
+test("spans that the collector rejects are counted separately", async () => {
   const on = exporting((n) => Response.json({ partialSuccess: { rejectedSpans: n === 1 ? "2" : -7 } }));
   on.exporter.add(spans(5));
   await until(() => on.exported === 3);
@@ -164,7 +164,7 @@ test("what the collector says that it left out is counted apart", async () => {
   expect(on.dropped).toEqual({ rejected: 2 });
 });
 
-test("why it left them out is told at once, then every ten minutes at most, with all that were left out since", async () => {
+test("the reason for rejections is logged at once, then at most every ten minutes, with the count since", async () => {
   const on = exporting((n) =>
     Response.json({ partialSuccess: { rejectedSpans: "1", errorMessage: `too long\n(${n})` } }),
   );
@@ -218,7 +218,7 @@ test.each([
   expect([on.exported, on.turned]).toEqual([
     0,
     [
-      `it answered 200 with ${named}, which is no answer of an OTLP collector: check the endpoint, and what stands before it`,
+      `it answered 200 with ${named}, which is not an OTLP collector's answer: check the endpoint and any proxy before it`,
     ],
   ]);
 });
@@ -248,7 +248,7 @@ function protobuf(bytes: number[]): Response {
   return new Response(new Uint8Array(bytes), { headers: { "content-type": "application/x-protobuf" } });
 }
 
-test("what waits at the end is sent once more; after it nothing is taken", async () => {
+test("queued spans are sent once at the end; after that none are accepted", async () => {
   const on = exporting(() => Response.json({}));
   on.exporter.add(spans(3));
   await on.exporter.stop();
@@ -257,7 +257,7 @@ test("what waits at the end is sent once more; after it nothing is taken", async
   expect(on.dropped).toEqual({ stopped: 2 });
 });
 
-test("a collector that hangs at the end does not keep the gateway", async () => {
+test("a hanging collector does not delay the gateway's exit", async () => {
   const on = exporting(() => new Promise<Response>(() => {}), 60_000);
   on.exporter.add(spans(3));
   await until(() => on.asked.length === 1);

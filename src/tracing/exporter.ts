@@ -189,5 +189,5 @@ async function readAtMost({ body }: Response, bytesMax: number): Promise<Uint8Ar
 function notOtlp({ status, headers }: Response): string {
   const type =
     /^[\w.+-]{1,40}\/[\w.+-]{1,60}/.exec(headers.get("content-type") ?? "")?.[0] ?? "no content type";
-  return `it answered ${status} with ${type}, which is no answer of an OTLP collector: check the endpoint, and what stands before it`;
+  return `it answered ${status} with ${type}, which is not an OTLP collector's answer: check the endpoint and any proxy before it`;
 }

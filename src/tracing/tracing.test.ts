@@ -25,7 +25,7 @@ const spansOf = (gateway: string | null): Span[] => {
   return spans;
 };
 
-test("a refusal of a proven key is told; of a stranger, or for want of room, it is not", () => {
+test("a refusal of an authenticated key is traced; one of a stranger or for lack of room is not", () => {
   const told = spansOf("{}");
   expect(told.map(({ name }) => name)).toEqual(["POST /v1/chat/completions", "tollgate.admit"]);
   expect(told[0]?.attributes[ATTRIBUTE.surface]).toBe("chat.completions");

@@ -80,11 +80,11 @@ test("joining by the email's link proves the address; joining by the link that w
   };
   const shown = await invite("shown@elsewhere.example");
   expect(await mailbox("shown@elsewhere.example", shown.link)).toContain(
-    "must be proven by its member first",
+    "must be verified by its member first",
   );
   const forged = await invite("forged@elsewhere.example");
   expect(await mailbox("forged@elsewhere.example", `${forged.link}.${"A".repeat(43)}`)).toContain(
-    "must be proven",
+    "must be verified",
   );
   await invite("mailed@elsewhere.example");
   const link = linkIn(server.arrived.at(-1)?.text);
@@ -127,7 +127,7 @@ test("a link for a new password goes to the address of its account, and is shown
   const [mail] = server.arrived;
   expect(mail).toMatchObject({ from: "gate@gate.example", to: ["ada@acme.example"] });
   expect(mail?.headers.get("Subject")).toBe("A new password for your account");
-  expect(mail?.text).toContain("Its second factor was switched off, and its passkeys are gone.");
+  expect(mail?.text).toContain("Its second factor was turned off, and its passkeys were removed.");
   expect(mail?.text).toContain(`\r\nSet the password here: ${made.link}\r\n`);
   server.answers = { RCPT: "550 5.1.1 no such user" };
   const again = await reset(false);
@@ -167,7 +167,7 @@ test("an address gets three emails a day from an organization, and a form that i
   const states = [];
   for (let time = 2; time <= 4; time += 1) states.push((await invite("FRANK@elsewhere.example")).mail);
   expect(states.map((mail) => mail?.state)).toEqual(["sent", "sent", "not_sent"]);
-  expect(states[2]?.reason).toMatch(/3 mails within a day/);
+  expect(states[2]?.reason).toMatch(/3 mails a day/);
   expect(server.arrived).toHaveLength(3);
 });
 
@@ -192,7 +192,7 @@ describe.each(STORES)("on %s", (store) => {
       const fourth = await reset(gil);
       expect(fourth.mail).toEqual({
         state: "not_sent",
-        reason: "This address gets 3 mails within a day at most. Hand the link over yourself.",
+        reason: "This address can be sent at most 3 mails a day. Pass the link on yourself.",
       });
       expect(server.arrived).toHaveLength(3);
       const body = { token: tokenOf(fourth.link), password: "a new password" };

@@ -124,7 +124,7 @@ test("only members get email; those who leave get no more", async () => {
   expect(server.heard).toEqual([]);
   expect(await gateway.alerts.outbox.find(customer.organizationId, delivery.id)).toMatchObject({
     state: "failed",
-    error: "Nobody with this address is a member of the organization any more.",
+    error: "No member of the organization has this address any more.",
   });
 });
 

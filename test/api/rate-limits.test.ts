@@ -109,7 +109,10 @@ describe("through the operator's API", () => {
     const { keyId } = await gateway.customer();
     await gateway.admin("POST", `/keys/${keyId}/revoke`);
     const { status, json } = await set({ key: keyId, concurrent: 1 });
-    expect([status, json.error.message]).toEqual([409, "This key is revoked: no request of it is served."]);
+    expect([status, json.error.message]).toEqual([
+      409,
+      "This key is revoked: its requests are refused whatever its limits. Name a key that is not revoked.",
+    ]);
   });
 
   test("lists the limits of the subject itself, then those set within it", async () => {

@@ -220,7 +220,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       await forgetPerson(gateway, store, person);
       const { status, json } = await callAdmin(gateway.url, theirs, ["GET", "/organizations"]);
       expect([status, json.error?.code]).toEqual([401, "invalid_api_key"]);
-      expect(json.error?.message).toContain("is no operator any more");
+      expect(json.error?.message).toContain("is no longer an operator");
       expect((await gateway.admin("GET", "/organizations")).status).toBe(200);
       expect(await listsWith(other)()).toBe(200);
     });

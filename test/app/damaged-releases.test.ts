@@ -56,7 +56,7 @@ const CASES: Case[] = [
     shown: 1,
   },
   {
-    what: "it stands under another digest",
+    what: "it is stored under another digest",
     model: "digest-1",
     route: byDefault("digest-1"),
     versions: 1,

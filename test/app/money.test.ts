@@ -133,7 +133,7 @@ test("a failed top-up is a warning of the overview until it is set up again", as
     );
   await owner.app("DELETE /orgs/{org}/billing/card", { org });
   const again = await owner.try("DELETE /orgs/{org}/billing/card", { org });
-  expect(again.json.error.message).toBe("No card of this organization is kept.");
+  expect(again.json.error.message).toBe("This organization has no saved card.");
   const wish = { on: true, threshold_usd: "1000", amount_usd: "1000", monthly_cap_usd: null };
   await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
   expect(await warned()).toBe(false);

@@ -339,7 +339,7 @@ test("the command line shows a refusal, and how many a row counts", async () => 
     );
     const id = refused.headers.get("x-request-id") ?? "";
     const evidence = await gateway.admin<{ error: object }>("GET", `/requests/${id}/evidence`);
-    expect(evidence.json.error).toMatchObject({ message: `No request "${id}" held credits.` });
+    expect(evidence.json.error).toMatchObject({ message: `No request with the id "${id}" held credits.` });
     const list = await run("request", "list", "--org", customer.organizationId, "--limit", "200");
     const times = list
       .split("\n")

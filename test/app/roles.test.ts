@@ -120,7 +120,7 @@ describe("a person refused because of their role", () => {
     (await browser.try("POST /orgs/{org}/invitations", { org }, {})).json.error.message;
 
   test("learns who in the organization has one that may, three by name", async () => {
-    expect(await refusal(people.viewer, org)).toEndWith(" Here that is: owner (owner), admin (admin).");
+    expect(await refusal(people.viewer, org)).toEndWith(" Members who may: owner (owner), admin (admin).");
     const big = (await people.operator.app("POST /operator/organizations", {}, { name: "Big" })).id;
     const join = (role: "owner" | "admin" | "viewer", name: string): Promise<Browser> =>
       newMember(people.operator, gateway, { org: big, role, email: `${name}@big.example.com`, name });
@@ -128,11 +128,11 @@ describe("a person refused because of their role", () => {
     for (const name of ["Ada", "Bo", "Cy"]) await join("admin", name);
     await join("owner", "Olga");
     const said = await refusal(viewer, big);
-    expect(said).toEndWith(" Here that is: Olga (owner), Ada (admin), Bo (admin) and 1 more.");
+    expect(said).toEndWith(" Members who may: Olga (owner), Ada (admin), Bo (admin) and 1 more.");
   });
 
   test("learns no names without being a member: operators, and on operators' pages everyone", async () => {
-    expect(await refusal(people.operator, org)).not.toContain("Here that is");
+    expect(await refusal(people.operator, org)).not.toContain("Members who may");
     const { json } = await people.viewer.try("GET /operator/people");
     expect(json.error.message).toBe("Your role may not do this. It requires one of these roles: operator.");
   });

@@ -167,7 +167,7 @@ describe.each(STORES)("on %s", (store) => {
       (glyphs.match(/.{4}/g) ?? []).map((glyph) => signs.get(glyph)).join(""),
     );
     expect(names[0]).toBe("Ünïcode (□□) \\ GmbH =1+1");
-    expect(names.at(-1)).toStartWith("□ stands for a sign");
+    expect(names.at(-1)).toStartWith("□ stands for a character");
     expect(texts).toContain(statement.head?.hash ?? "");
     const refund = statement.movements.find(({ kind }) => kind === "refund");
     expect(refund?.request).toStartWith("req_");

@@ -96,7 +96,7 @@ test("a wrong code is reported and can be corrected", async () => {
   await press(root, words.find);
   await root.page
     .getByRole("alert")
-    .getByText(/No login waits under this code/)
+    .getByText(/No login is waiting with this code/)
     .waitFor();
   await inspect(root, "a code that nobody asked for", { about: /status of 404/ });
   const { user_code } = await askForCodes(dashboard.gateway.url);

@@ -105,7 +105,7 @@ test("a page that a role may not see names the roles that may, and who has them"
   await viewer.open(path.organization(seeded.org, "billing"));
   const alert = viewer.page.getByRole("alert").first();
   await alert.getByText(stateTexts.forbidden).waitFor();
-  expect(await alert.innerText()).toMatch(/owner, admin, billing, operator\. Here that is: .+ \(owner\)/);
+  expect(await alert.innerText()).toMatch(/owner, admin, billing, operator\. Members who may: .+ \(owner\)/);
   await inspect(viewer, "forbidden", { about: /status of 403/ });
   await viewer.leave();
 }, 120_000);

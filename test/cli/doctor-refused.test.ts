@@ -155,7 +155,7 @@ describe("a data directory", () => {
     ],
     [
       "what is to be a new store's data key is none",
-      "has 45 bytes, and a data key 32",
+      "has 45 bytes, but a data key has 32",
       () => {
         const at = place("long-key");
         writeFileSync(join(at, "data.key"), "x".repeat(45), { mode: 0o600 });
@@ -173,7 +173,7 @@ describe("a data directory", () => {
     ],
     [
       "it has another key than its store",
-      "data.key is not the key that this database was made with",
+      "data.key is not the key that this database was created with",
       () => {
         const at = stored("other-key");
         writeFileSync(join(at, "data.key"), Buffer.alloc(32, 7), { mode: 0o600 });
@@ -246,7 +246,7 @@ describe("a data directory", () => {
     ],
     [
       "its earlier key of the demo is none",
-      "demo-release.private.jwk, with which an earlier version signed the demo models, cannot be used (",
+      "demo-release.private.jwk, the key an earlier version signed the demo models with, cannot be used (",
       () => {
         const at = stored("demo-key");
         writeFileSync(join(at, "demo-release.private.jwk"), "{}", { mode: 0o600 });
@@ -293,10 +293,14 @@ describe("a data directory", () => {
     async () => {
       const at = place("open");
       chmodSync(at, 0o777);
-      await bothRefuse("store", words(`${at} is open to other users (mode 777) and could not be closed`), {
-        args: ["--data-dir", at],
-        through: NOBODY,
-      });
+      await bothRefuse(
+        "store",
+        words(`${at} is accessible to other users (mode 777), and that could not be changed`),
+        {
+          args: ["--data-dir", at],
+          through: NOBODY,
+        },
+      );
     },
     PATIENCE_MS,
   );
@@ -360,7 +364,7 @@ describe("a port", () => {
       } finally {
         await taken.stop(true);
       }
-      await refusedAt({ HOST: "192.0.2.1" }, "192.0.2.1 is no address of this machine.");
+      await refusedAt({ HOST: "192.0.2.1" }, "192.0.2.1 is not an address of this machine.");
       await bothRefuse("address", words("Nobody can listen on none.invalid, port 0."), {
         args: ["--data-dir", join(folder, "nothing-yet"), "--host", "none.invalid", "--port", "0"],
         env: { HOST: "127.0.0.1" },
@@ -420,7 +424,7 @@ describe("PostgreSQL", () => {
       await refusedOn("cannot be reached: ", "postgres://127.0.0.1:1/none");
       const url = new URL(database.url);
       url.pathname = "/no_such_database";
-      await refusedOn("there is no such database", url.href);
+      await refusedOn("does not exist; create it", url.href);
     },
     PATIENCE_MS,
   );
@@ -463,7 +467,7 @@ describe("PostgreSQL", () => {
     async () => {
       const name = new URL(database.url).pathname.slice(1);
       await run(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
-      await refusedOn("is read-only, a standby perhaps");
+      await refusedOn("is read-only, possibly a standby");
       await run(
         "SET default_transaction_read_only = off",
         `ALTER DATABASE "${name}" RESET default_transaction_read_only`,
@@ -474,7 +478,7 @@ describe("PostgreSQL", () => {
         const url = new URL(database.url);
         url.username = role;
         url.password = "reader";
-        await refusedOn("may not be changed by the user of DATABASE_URL", url.href);
+        await refusedOn("cannot be changed by the user of DATABASE_URL", url.href);
       } finally {
         await run(`DROP ROLE ${role}`);
       }

@@ -185,8 +185,8 @@ test("an invalid provider name leaves out its models, and cannot control the ter
   const said = JSON.parse(ran.out) as { written: string[]; skipped: { reason: string }[] };
   expect(said.written).toEqual(["all-providers/acme__small.yaml"]);
   expect(said.skipped.map(({ reason }) => reason)).toEqual([
-    "its provider's name has characters that no provider's name has",
-    "its provider's name has characters that no provider's name has",
+    "its provider's name has characters that are not allowed in one",
+    "its provider's name has characters that are not allowed in one",
   ]);
 });
 
@@ -204,9 +204,9 @@ test("a duplicate name leaves out its model: which price is meant is unknown", a
   const said = JSON.parse(ran.out) as { written: string[]; skipped: { name: string; reason: string }[] };
   expect(said.written).toEqual(["twice/acme__fine.yaml"]);
   expect(said.skipped.map(({ name, reason }) => [name, reason])).toEqual([
-    ["acme/rows", "it stands twice in the table"],
-    ["acme/prices", "input_cost_per_token stands twice in it"],
-    ["acme/tiers", "range stands twice in it"],
+    ["acme/rows", "it appears twice in the table"],
+    ["acme/prices", "input_cost_per_token appears twice in it"],
+    ["acme/tiers", "range appears twice in it"],
   ]);
 });
 
@@ -223,9 +223,9 @@ test("the same in models.dev's tables, where a duplicate provider leaves out all
   const said = JSON.parse(ran.out) as { written: string[]; skipped: { name: string; reason: string }[] };
   expect(said.written).toEqual(["twice-dev/acme__fine.yaml"]);
   expect(said.skipped.map(({ name, reason }) => [name, reason])).toEqual([
-    ["acme/prices", "input stands twice in it"],
-    ["acme/rows", "it stands twice in the table"],
-    ["other", "its models stand twice in the table"],
+    ["acme/prices", "input appears twice in it"],
+    ["acme/rows", "it appears twice in the table"],
+    ["other", "its models appear twice in the table"],
   ]);
 });
 

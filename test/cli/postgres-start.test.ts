@@ -92,7 +92,7 @@ describe("refused with what to do", () => {
       elsewhere((url) => {
         url.pathname = "/missing";
       }),
-      /there is no such database; create it, or correct DATABASE_URL/,
+      /does not exist; create it, or correct DATABASE_URL/,
     );
   }, 120_000);
 
@@ -119,7 +119,7 @@ describe("refused with what to do", () => {
       elsewhere((url) => {
         url.username = "powerless";
       }),
-      /grant it CREATE on the schema/,
+      /grant that user CREATE on the schema/,
     );
   }, 120_000);
 
@@ -158,7 +158,7 @@ test("a hot standby is refused and named as such", async () => {
   try {
     await refusedWith(
       elsewhere(undefined, standby.url),
-      /is read-only, a standby perhaps; DATABASE_URL must name the primary/,
+      /is read-only, possibly a standby; DATABASE_URL must name the primary/,
     );
   } finally {
     await standby.stop();
@@ -190,7 +190,7 @@ describe("the database goes away while a gateway starts", () => {
         const { code, said } = await serve(url, `data of ${moment}`);
         expect(proxy.cuts).toBe(1);
         expect(said).toContain(`the database ${placeOf(url)} `);
-        expect(said).toMatch(/cannot be reached|went away during the start/);
+        expect(said).toMatch(/cannot be reached|became unavailable during the start/);
         expect(said).toMatch(/check|start again/);
         expect(said).not.toContain(PASSWORD);
         expect(code).toBe(1);

@@ -290,7 +290,9 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
       const { code, stdout, stderr } = await rotate();
       expect({ code, was: keyNow() }).toEqual({ code: 1, was });
       expect(stdout + stderr).toMatch(
-        store === "sqlite" ? /is in use by process \d+; stop it first/ : /a gateway runs on this database/,
+        store === "sqlite"
+          ? /is in use by process \d+; stop it first/
+          : /a gateway is running on this database/,
       );
       expect(readdirSync(dataDir)).not.toContain("data.key.next");
     },

@@ -92,7 +92,7 @@ describe.each([...STORES])("a seeded store on %s", (kind: Store) => {
   });
 
   test("is not seeded again, and the attempt changes nothing", async () => {
-    expect(await refusal(config)).toContain("This store has organizations already");
+    expect(await refusal(config)).toContain("This store already has organizations");
   });
 });
 
@@ -102,7 +102,7 @@ test("a store with one real organization is refused with clear words", async () 
   await opened(config, ({ ledger }) =>
     createOrganization(ledger, { id: "org_realrealreal", name: "Real" }, byItself("test")),
   );
-  expect(await refusal(config)).toContain("This store has organizations already (Real)");
+  expect(await refusal(config)).toContain("This store already has organizations (Real)");
   rmSync(folder, { recursive: true });
 });
 

@@ -119,7 +119,7 @@ describe("a port that is taken", () => {
 describe("an address that is not available", () => {
   test("one of another machine", async () => {
     const { stderr } = await refused(["--host", "192.0.2.1", "--port", "0", "--data-dir", join(folder, "e")]);
-    expect(stderr).toContain("192.0.2.1 is no address of this machine.");
+    expect(stderr).toContain("192.0.2.1 is not an address of this machine.");
     expect(stderr).toContain("--host 127.0.0.1");
   });
 
@@ -187,7 +187,7 @@ describe("a data directory that cannot be written", () => {
     const mounted = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"', place];
     const { stderr } = await refused(["--port", "0", "--data-dir", place], { through: mounted });
     expect(stderr).toContain(`the data directory ${place} cannot be written (EROFS: read-only file system`);
-    expect(stderr).toContain("give another one: --data-dir or TOLLGATE_DATA_DIR");
+    expect(stderr).toContain("name another one with --data-dir or TOLLGATE_DATA_DIR");
   });
 
   test.skipIf(!asRoot)("another user's, or one in which another user began", async () => {

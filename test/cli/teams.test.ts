@@ -113,7 +113,7 @@ test("a refusal says what to do next", async () => {
     return ran.err;
   };
   expect(await refused("members", "role", "ada@example.com", "--org", org, "--role", "viewer")).toContain(
-    "This is the organization's last owner. Make somebody else an owner first.",
+    "This is the organization's last owner. Make someone else an owner first.",
   );
   expect(await refused("members", "remove", "nobody@example.com", "--org", org)).toContain(
     `→ List who is: ./tollgate members list --org ${org}`,

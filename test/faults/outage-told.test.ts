@@ -50,7 +50,7 @@ test("consecutive failed calls, of one organization and then of all", async () =
   ]);
   for (let nth = 0; nth < FAILURES + 2; nth += 1) await gateway.chat(other, hello());
   const [closed, ...more] = told(WARN);
-  expect(closed?.msg).toContain("is closed but for trials");
+  expect(closed?.msg).toContain("is closed except for trials");
   expect(closed?.org).toBeUndefined();
   expect(more).toEqual([]);
   gateway.simulator.behaveWell();

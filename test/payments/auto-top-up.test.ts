@@ -119,7 +119,7 @@ test("a charge whose answer was lost is asked again under the same order, and ch
   await wish();
   paying.fakeStripe.charging = "hang_up";
   await round();
-  expect(await state()).toMatchObject({ lastFailure: expect.stringContaining("Stripe did not take") });
+  expect(await state()).toMatchObject({ lastFailure: expect.stringContaining("The call to Stripe failed") });
   expect([await paying.available(org), (await orders())[0]?.state]).toEqual([10, "open"]);
   paying.fakeStripe.charging = "succeed";
   clock.advance(61_000);
@@ -198,7 +198,7 @@ test("four charges in an hour and twenty in a day are the most, and it is said u
     expect(charges().length - before).toBe(4);
     const braked = await state();
     expect(braked?.lastFailure).toContain(
-      charges().length < 20 ? "4 automatic top-ups in an hour" : "automatic top-ups in",
+      charges().length < 20 ? "4 automatic top-ups are made in an hour" : "automatic top-ups are made in",
     );
     expect(braked?.nextTryAtMs).toBeLessThanOrEqual(clock.nowMs() + HOUR_MS);
     clock.advance(HOUR_MS + 1000);
@@ -206,7 +206,7 @@ test("four charges in an hour and twenty in a day are the most, and it is said u
   for (let count = 0; count < 6; count++) await round();
   expect(charges()).toHaveLength(20);
   const braked = await state();
-  expect(braked?.lastFailure).toContain("20 automatic top-ups in a day");
+  expect(braked?.lastFailure).toContain("20 automatic top-ups are made in a day");
   // A manual retry does not bypass it.
   await paying.gateway.payments.retryAutomatic(org, { address: null, requestId: null });
   expect(charges()).toHaveLength(20);
@@ -301,7 +301,7 @@ describe("a charge under way for a day, of which no event tells", () => {
     const payment = await underWay();
     await round();
     expect([charges().length, await paying.available(org)]).toEqual([1, 10]);
-    expect((await state())?.lastFailure).toContain("still under way");
+    expect((await state())?.lastFailure).toContain("still in progress");
     Object.assign(payment, { status: "succeeded", amount_received: 2500 });
     clock.advance(HOUR_MS + 1000);
     await round();

@@ -145,7 +145,7 @@ test("two gateways that top up concurrently keep to the hourly maximum of charge
   // Two of this hour belong to the stories before.
   expect(charged()).toHaveLength(2);
   const { last_failure } = await gateways[1].services.paymentService.autoTopUp(org);
-  expect(last_failure?.reason).toContain("4 automatic top-ups in an hour are the most.");
+  expect(last_failure?.reason).toContain("At most 4 automatic top-ups are made in an hour.");
 });
 
 test("one crossing seen by two gateways is one message, delivered by one of them", async () => {

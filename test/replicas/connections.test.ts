@@ -53,7 +53,8 @@ test("no connection for the keys: /readyz is off, requests get 503, and both end
   await reads(ready, 200); // nobody has sent a request meanwhile
   expect((await gateway.chat(secret, ask)).status).toBe(200);
   await reads(
-    async () => [/too many connections for role/, /the store is back/].map((line) => line.test(gateway.log)),
+    async () =>
+      [/too many connections for role/, /the store is available again/].map((line) => line.test(gateway.log)),
     [true, true],
   );
 }, 120_000);

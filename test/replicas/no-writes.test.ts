@@ -122,7 +122,7 @@ async function enduresOn(
     .split("\n")
     .map((line) => JSON.parse(line) as { level: number; msg: string });
   expect(lines.filter(({ level }) => level >= 50).map(({ msg }) => msg)).toEqual([
-    expect.stringContaining("the store is away"),
+    expect.stringContaining("the store is unavailable"),
   ]);
 }
 
@@ -167,7 +167,7 @@ test.concurrent.skipIf(!disk.isMounted)(
       fillDisk(hog);
       expect(await saidByAStart(url)).toEqual([
         1,
-        expect.stringContaining(`${new URL(url).pathname} has no space left; make room and start again`),
+        expect.stringContaining(`${new URL(url).pathname} has no space left; free some and start again`),
       ]);
       rmSync(hog);
       await endures(

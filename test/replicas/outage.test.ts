@@ -113,8 +113,8 @@ test.concurrent("while the database is away everybody is told to come back, and 
   await waitFor(async () => told().length > 1, "the word that it is back");
   await Bun.sleep(1500);
   expect(told().map(({ level, msg, err }) => ({ level, msg, err: err?.stack }))).toMatchObject([
-    { level: 50, msg: expect.stringContaining("the store is away") },
-    { level: 30, msg: expect.stringContaining("the store is back") },
+    { level: 50, msg: expect.stringContaining("the store is unavailable") },
+    { level: 30, msg: expect.stringContaining("the store is available again") },
   ]);
   gateway.simulator.behaveWell();
   await gateway.assertSound();

@@ -65,7 +65,7 @@ test.skipIf(PGBOUNCER === null)("in transaction mode no gateway starts", async (
   const folder = mkdtempSync(join(tmpdir(), "tollgate-store-"));
   try {
     const opened = openPostgresStore(pooler.through(database.url), folder);
-    expect(opened).rejects.toThrow("for one transaction at a time");
+    expect(opened).rejects.toThrow("is behind a pooler in transaction mode");
     await opened.catch(() => {}); // as expected
   } finally {
     await pooler.stop();

@@ -78,7 +78,7 @@ describe("PostgreSQL: opening the store", () => {
     async (terms) => {
       const pooler = await TransactionPooler.start(database.url, terms);
       const said = await refusal(pooler.through(database.url));
-      expect(said).toContain("for one transaction at a time");
+      expect(said).toContain("is behind a pooler in transaction mode");
       expect(said).toContain("name the server itself in DATABASE_URL, or a pooler in session mode");
       expect(inspectPostgres(pooler.through(database.url))).rejects.toThrow(said);
       const next = new pg.Client({ connectionString: pooler.through(database.url) });
@@ -100,7 +100,7 @@ describe("PostgreSQL: opening the store", () => {
     const missing = elsewhere((url) => {
       url.pathname = "/missing";
     });
-    expect(await refusal(missing)).toContain("there is no such database");
+    expect(await refusal(missing)).toContain("does not exist; create it");
   });
 
   test("a read-only database", async () => {
@@ -125,7 +125,7 @@ describe("PostgreSQL: opening the store", () => {
       if (!(opened instanceof Error)) await (opened as { close(): Promise<void> }).close();
       expect(opened instanceof Error).toBe(refuses);
       if (opened instanceof Error) {
-        expect(opened.message).toContain(`/${name} was made with the encoding LATIN1`);
+        expect(opened.message).toContain(`/${name} was created with the encoding LATIN1`);
         const looked = await inspectPostgres(url).catch((error: unknown) => error);
         expect(looked).toMatchObject({ reason: "encoding", message: opened.message });
       }
@@ -151,7 +151,7 @@ describe("PostgreSQL: opening the store", () => {
       );
       await admin.query("DROP FUNCTION fills CASCADE");
       expect(String(refused)).toContain(
-        `${new URL(database.url).pathname} has no space left; make room and start again (could not extend file`,
+        `${new URL(database.url).pathname} has no space left; free some and start again (could not extend file`,
       );
     },
   );

@@ -19,7 +19,7 @@ export interface MailPorts {
 }
 
 const UNPROVEN =
-  "must be proven by its member first: by the link in the mail of an invitation, by company sign-in, or by a link for a new password";
+  "must be verified by its member first: through the link in an invitation mail, company sign-in, or a link that sets a new password";
 
 /** Throws `TargetRefusal`. */
 export async function readRecipient(
@@ -27,7 +27,7 @@ export async function readRecipient(
   { organizationId, mail }: { organizationId: string; mail: MailPorts | null },
 ): Promise<string> {
   const address = text.trim().toLowerCase();
-  if (mail === null) throw new TargetRefusal("cannot be a mail address: this gateway sends no mail");
+  if (mail === null) throw new TargetRefusal("cannot be a mail address: this gateway does not send mail");
   if (!isMailAddress(address)) throw new TargetRefusal("must be a mail address like ada@example.com");
   const standing = await mail.standing(organizationId, address);
   if (standing === "stranger") throw new TargetRefusal("must be the address of a member of the organization");
@@ -43,15 +43,15 @@ export async function sendByMail(
 ): Promise<Sent> {
   const not = (kind: "failed" | "refused", error: string): Sent => ({ kind, status: null, error });
   // Waiting messages are sent once mail is configured again.
-  if (mail === null) return not("failed", "This gateway sends no mail at present.");
-  if (!isMailAddress(target)) return not("refused", "The address is damaged; make a new channel.");
+  if (mail === null) return not("failed", "This gateway does not send mail at present.");
+  if (!isMailAddress(target)) return not("refused", "The address is damaged; create a new channel.");
   try {
     const standing = await mail.standing(organizationId, target);
     if (standing === "stranger")
-      return not("refused", "Nobody with this address is a member of the organization any more.");
+      return not("refused", "No member of the organization has this address any more.");
     if (standing === "unproven") return not("refused", `The address ${UNPROVEN}.`);
   } catch {
-    return not("failed", "It could not be read who is a member.");
+    return not("failed", "The organization's members could not be read.");
   }
   const { id, text, createdAtMs: atMs } = delivery;
   const page = mail.pageOf(organizationId);
@@ -65,6 +65,6 @@ const bodyOf = (on: { text: string; name: string; page: string; atMs: number }):
     printMinute(on.atMs),
     "",
     `All alerts and their rules: ${on.page}`,
-    `You get this mail because the channel "${on.name}" there names your address.`,
+    `You receive this mail because the channel "${on.name}" there has your address.`,
     "",
   ].join("\n");

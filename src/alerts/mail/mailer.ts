@@ -130,7 +130,7 @@ function judge(
     return ours(`The mail server did not answer within ${withinMs / 1000} seconds.`);
   if (code === "EAUTH" || command.startsWith("AUTH"))
     return ours(
-      `The mail server does not know this gateway's name and password${status === null ? "" : ` (${status})`}.`,
+      `The mail server rejected this gateway's user name and password${status === null ? "" : ` (${status})`}.`,
     );
   if (status !== null) {
     const words = fitToShow(response, signIn === null ? [] : [signIn.password]) ?? String(status);

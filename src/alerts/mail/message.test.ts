@@ -19,7 +19,7 @@ const decoded = (value: string): string =>
     .replace(/\?= =\?/g, "?==?")
     .replace(/=\?utf-8\?B\?([^?]*)\?=/g, (_, word: string) => Buffer.from(word, "base64").toString());
 
-test("a mail has one of each header, its text, and the id of its message", () => {
+test("a mail has each header once, its text and a message id", () => {
   const printed = mail({ subject: "The balance is $4.00.", text: "Line one\nLine two" });
   const headers = headersOf(printed);
   expect(headers.map(([name]) => name)).toEqual([

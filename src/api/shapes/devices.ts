@@ -53,11 +53,11 @@ export const findDeviceInput = z.strictObject({ user_code: z.string().max(20) })
 
 /** RFC 8628 §3.5 and RFC 6749 §5.2, with the meaning of each here. */
 export const DEVICE_REFUSALS = {
-  authorization_pending: "Nobody has decided yet. Ask again after the interval.",
-  slow_down: "Asked too soon: the interval is five seconds longer from now on.",
+  authorization_pending: "The login has not been decided yet. Ask again after the interval.",
+  slow_down: "Asked too soon: from now on the interval is five seconds longer.",
   access_denied: "The login was declined.",
   expired_token: "The code is older than ten minutes. Start the login again.",
-  invalid_grant: "This device code is unknown, or was fetched already. Start the login again.",
+  invalid_grant: "This device code is unknown or was already used. Start the login again.",
 } as const;
 export type DeviceRefusalCode = keyof typeof DEVICE_REFUSALS;
 

@@ -30,7 +30,7 @@ export const keyId = z.string().regex(/^key_[0-9A-Za-z]{1,40}$/, "must be a key'
 export const id = z.string().regex(/^[A-Za-z0-9_.:-]{1,100}$/);
 const cursor = z.string().max(200);
 const NO_VERSION =
-  "is required, so that nobody's change is overwritten. A page that was loaded before the gateway was updated does not send it: load it anew";
+  "is required, so that no one's change is overwritten. A page that was loaded before the gateway was updated does not send it: reload the page";
 /**
  * The version of a row that several people edit (`domain/row-version.ts`): in its responses, and sent with
  * each change.

@@ -21,5 +21,5 @@ export async function holders(
   const listed = named.map(({ personId, role }) => `${names.get(personId) ?? personId} (${role})`).join(", ");
   const others = able.length - named.length;
   if (listed === "") return "";
-  return ` Here that is: ${listed}${others === 0 ? "" : ` and ${others} more`}.`;
+  return ` Members who may: ${listed}${others === 0 ? "" : ` and ${others} more`}.`;
 }

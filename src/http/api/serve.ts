@@ -144,7 +144,7 @@ function assertOwn(target: Target, { actor }: Caller, maker: string | null): voi
   const thing = pathFields(target).at(-1) ?? null;
   throw new OperatorRefusal(
     "role_not_permitted",
-    `Your role may change only the ${thing}s that you made.`,
+    `Your role may only change ${thing}s that you created.`,
     thing,
   );
 }

@@ -98,7 +98,7 @@ test("an operation whose unknown commit is being looked up at the end is refused
   await until(() => second.closed === 1);
 });
 
-test("a connection that arrives after the end is closed again", async () => {
+test("a connection that opens after the end is closed", async () => {
   const arrival = Promise.withResolvers<FakeWriter>();
   const lost = new FakeWriter(() => {
     throw new Error("the connection is gone");
@@ -114,7 +114,7 @@ test("a connection that arrives after the end is closed again", async () => {
   expect(await caller).toBe("overloaded");
 });
 
-test("a batch that was cut runs again on the next connection, and whoever waited behind it is not refused", async () => {
+test("an interrupted batch runs again on the next connection, and operations waiting behind it are not refused", async () => {
   const cut = new FakeWriter(() => {
     for (const more of ["admit 2", "settle"]) behind.push(toldTo(commits.submit(more)));
     return isCut();
@@ -128,7 +128,7 @@ test("a batch that was cut runs again on the next connection, and whoever waited
   await commits.close();
 });
 
-test("a batch that is cut twice is refused; what must not be lost is tried until it is taken", async () => {
+test("a batch interrupted twice is refused; operations that must not be lost are retried until they are committed", async () => {
   const writers = [new FakeWriter(isCut), new FakeWriter(isCut), new FakeWriter(takes)];
   const commits = groupCommit(async () => writers.shift() ?? Promise.reject(new Error("no more")));
   const asked = ["admit", "settle"].map((operation) => toldTo(commits.submit(operation)));
@@ -136,7 +136,7 @@ test("a batch that is cut twice is refused; what must not be lost is tried until
   await commits.close();
 });
 
-test("a batch that was cut is refused at once while there is no other connection", async () => {
+test("an interrupted batch is refused at once if there is no other connection", async () => {
   const writers = [new FakeWriter(isCut)];
   const commits = groupCommit(
     async () => writers.shift() ?? Promise.reject(new Error("the database is away")),
@@ -145,7 +145,7 @@ test("a batch that was cut is refused at once while there is no other connection
   await commits.close();
 });
 
-test("what a batch settled has gone on before what it admitted is told, whichever was asked for first", async () => {
+test("a batch's settlements are answered before its admissions, whatever their order", async () => {
   const steps: string[] = [];
   const commits = groupCommit(async () => new FakeWriter(takes));
   const call = commits.submit("admit").then(() => steps.push("the call begins"));

@@ -7,7 +7,7 @@ const queued = (...names: string[]): RankedQueue<string> => {
   return queue;
 };
 
-test("lower ranks are taken first, equal ones in the order of arrival, no more than are asked for", () => {
+test("lower ranks are taken first, equal ones in order of arrival, and no more than asked for", () => {
   const queue = queued("2a", "0a", "1a", "2b", "0b");
   expect(queue.length).toBe(5);
   expect(queue.take(3)).toEqual(["0a", "0b", "1a"]);
@@ -15,7 +15,7 @@ test("lower ranks are taken first, equal ones in the order of arrival, no more t
   expect(queue.length).toBe(0);
 });
 
-test("what is put back is taken again before what came meanwhile, in its old order", () => {
+test("items put back are taken before those that arrived since, in their old order", () => {
   const queue = queued("1a", "1b", "2a");
   const taken = queue.take(3);
   for (const name of ["1c", "0a", "2b"]) queue.push(name);

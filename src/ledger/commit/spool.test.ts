@@ -60,7 +60,7 @@ test.each([
   },
 );
 
-test("a line that cannot be set aside whole is told and leaves nothing behind", async () => {
+test("a line that cannot be set aside completely is reported and leaves nothing behind", async () => {
   const said = await onAFullDisk(`
     for (const length of [1_000, 100_000, 2_000])
       try {
@@ -113,7 +113,7 @@ test.each([
   expect(await left(async () => new Set([2]))).toEqual(["req_1"]);
 });
 
-test("whose spool was taken as left, though it runs, keeps all that waits in a new one", async () => {
+test("a running process whose spool was taken as abandoned keeps everything that waits in a new one", async () => {
   const { spool } = spoolOf(1);
   const other = spoolOf(2);
   const [first, second] = [voiding("req_1"), voiding("req_2")];

@@ -36,7 +36,7 @@ test.each([
   expect(said(limits, 1)).toStartWith(words);
 });
 
-test("what never fits tells the limit, not a time", () => {
+test("a request that can never fit is told the limit, not a time", () => {
   expect(said({ tokensPerMinute: 1 }, 2)).toBe(
     "This key may use 1 token per minute, and this request alone may take 2. Lower max_tokens, or shorten the messages.",
   );

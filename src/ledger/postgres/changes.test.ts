@@ -37,7 +37,7 @@ const work: Work<boolean> = function* () {
   return row?.["made"] === true;
 };
 
-test("one that is lost before its commit was asked for is run once again, on another connection", async () => {
+test("a change whose connection is lost before its COMMIT runs once more on another connection", async () => {
   for (const at of [0, 1, 2]) {
     const { pool, sent, thrownAway } = poolOf(at, null);
     expect(await change({ pool, stamps: null, lines: new Lines(1) }, null, work)).toBe(true);
@@ -46,7 +46,7 @@ test("one that is lost before its commit was asked for is run once again, on ano
   }
 });
 
-test("one that is lost with its commit is not, nor one that is lost twice, nor where there is no connection", async () => {
+test("a change lost during its COMMIT, lost twice, or without another connection is not run again", async () => {
   const none = { connect: () => Promise.reject(new Error(LOST)) } as ReturnType<typeof poolOf>["pool"];
   const [committing, twice] = [poolOf(3), poolOf(0, 2)];
   for (const pool of [committing.pool, twice.pool, none]) {
@@ -59,7 +59,7 @@ test("one that is lost with its commit is not, nor one that is lost twice, nor w
   expect([committing.sent.length, twice.sent.length]).toEqual([1, 2]);
 });
 
-test("those of one organization have one connection, others do not wait, and persons take turns", async () => {
+test("changes of one organization share a connection, others do not wait, and persons take turns", async () => {
   const begun: string[] = [];
   const opened = Promise.withResolvers<void>();
   const pool = {

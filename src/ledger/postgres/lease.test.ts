@@ -43,7 +43,7 @@ async function betweenRenewals(renewal: (asked: Asked, n: number) => Promise<voi
 
 // These tests wait for real seconds, so they run concurrently.
 setDefaultTimeout(30_000);
-test.concurrent("a renewal that failed is tried again at once, not when the next one is due", async () => {
+test.concurrent("a failed renewal is retried at once, not when the next one is due", async () => {
   const ms = await betweenRenewals(async (_, n) => {
     if (n === 1) throw new Error("Connection terminated unexpectedly");
   });
@@ -53,7 +53,7 @@ test.concurrent("a renewal that failed is tried again at once, not when the next
 /** From one renewal to the end of the lease, minus the two seconds until the next one is due. */
 const LEFT_MS = 8_000;
 
-test.concurrent("a renewal without an answer is given up in the first half of what is left of the lease, and tried again", async () => {
+test.concurrent("a renewal without an answer is abandoned within half of the remaining lease, and retried", async () => {
   const ms = await betweenRenewals(async ({ query_timeout: withinMs = 7_000 }, n) => {
     if (n > 1) return;
     await Bun.sleep(withinMs);
@@ -62,7 +62,7 @@ test.concurrent("a renewal without an answer is given up in the first half of wh
   expect(ms).toBeLessThan(LEFT_MS / 2 + 500);
 });
 
-test.concurrent("a renewal as slow as a batch may be is no failure", async () => {
+test.concurrent("a renewal as slow as a batch may be does not fail", async () => {
   const ms = await betweenRenewals(async ({ query_timeout: withinMs = 7_000 }, n) => {
     if (n > 1) return;
     await Bun.sleep(Math.min(withinMs, 3_500));
@@ -71,6 +71,6 @@ test.concurrent("a renewal as slow as a batch may be is no failure", async () =>
   expect(ms).toBeGreaterThan(5_000); // renewed, and left alone for two seconds
 });
 
-test.concurrent("one that was renewed is left alone for two seconds", async () => {
+test.concurrent("a renewed lease is not renewed again for two seconds", async () => {
   expect(await betweenRenewals(async () => {})).toBeGreaterThan(1_900);
 });

@@ -35,7 +35,7 @@ async function settle(entry: Leftover, { on, spool, submit, jobs }: SettleSpoole
     const { place } = entry;
     if (place !== null) await putInQuarantine(on, place, `its spooled settlement: ${messageOf(error)}`);
     spool.setAside(entry);
-    const which = place?.requestId ?? "of no legible request";
+    const which = place?.requestId ?? "of an unreadable request";
     jobs.failed("ledger_spool", new Error(`a spooled settlement (${which}) was set aside`, { cause: error }));
   }
 }

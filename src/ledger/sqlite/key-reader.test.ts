@@ -28,7 +28,7 @@ afterAll(() => {
 });
 const revokedAt = (key: string): number | null | undefined => keys.read("org_a", key)?.revokedAtMs;
 
-test("a key is looked at once in a turn, and anew in the next one", async () => {
+test("a key is read once in a turn, and again in the next", async () => {
   await nextTurn();
   expect(revokedAt("key_1")).toBeNull();
   const another = new Database(join(folder, "tollgate.sqlite"));
@@ -39,7 +39,7 @@ test("a key is looked at once in a turn, and anew in the next one", async () => 
   expect(revokedAt("key_1")).toBe(5);
 });
 
-test("another key, another organization's and one that is not there are never taken for it", () => {
+test("another key, another organization's key and a missing key are never confused with it", () => {
   expect(keys.read("org_a", "key_1")?.keyId).toBe("key_1");
   expect(keys.read("org_a", "key_2")?.keyId).toBe("key_2");
   expect(keys.read("org_b", "key_2")).toBeUndefined();
@@ -47,7 +47,7 @@ test("another key, another organization's and one that is not there are never ta
   expect(keys.read("org_a", "key_2")?.keyId).toBe("key_2");
 });
 
-test("whatever this process writes is seen in the same turn", () => {
+test("this process's own writes are visible in the same turn", () => {
   expect(revokedAt("key_2")).toBeNull();
   connection.begin();
   store.writer.run("UPDATE api_key SET revoked_at = 6 WHERE key_id = 'key_2'");

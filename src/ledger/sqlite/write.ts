@@ -36,7 +36,7 @@ export class SqliteWrite {
     if (statement === undefined) throw new Error(`${name} was not prepared`);
     for (const row of rows) {
       const { changes } = statement.run(...values(row));
-      if (once && changes !== 1) throw new Error(`${name}: a row is not there as it was read`);
+      if (once && changes !== 1) throw new Error(`${name}: a row has changed since it was read`);
     }
   }
 }

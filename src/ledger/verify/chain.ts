@@ -134,7 +134,7 @@ export class ChainVerification {
     const move = entry.kind in MOVES ? MOVES[entry.kind] : null;
     findings.equal(KINDS, {
       ...about,
-      expected: move === null ? "a kind that there is" : `${move.debit}>${move.credit}`,
+      expected: move === null ? "a known kind" : `${move.debit}>${move.credit}`,
       found: `${entry.debit}>${entry.credit}`,
     });
   }

@@ -14,7 +14,7 @@ function started(): { runs: Run[]; ask: () => Promise<number> } {
   return { runs, ask };
 }
 
-test("whoever asks while one runs shares the next one, which begins after they asked", async () => {
+test("callers during a run share the next run, which begins after their call", async () => {
   const { runs, ask } = started();
   const first = ask();
   const others = [ask(), ask(), ask()];
@@ -30,7 +30,7 @@ test("whoever asks while one runs shares the next one, which begins after they a
   expect(await later).toBe(3);
 });
 
-test("one that fails keeps nobody else from theirs", async () => {
+test("a failed run does not affect later ones", async () => {
   const { runs, ask } = started();
   const first = ask();
   const second = ask();

@@ -9,11 +9,11 @@ import { movedEnds, type PrintedEnds, REVIVED_KEYS, wrongBalances } from "./told
 
 /** Every check in order: what must hold, and the rows that it covers. */
 const CHECKS = {
-  chainEnds: ["I5 whoever has entries has a balance, at which their chain ends", "organization"],
+  chainEnds: ["I5 each organization with entries has a balance, at which its chain ends", "organization"],
   held: ["I3 held = unfinished holds", "org_balance"],
   months: ["I4 month = requests of key and month", "key_month"],
-  monthKeys: ["I4 a month is of a key of its organization", "key_month"],
-  notedHolds: ["I4 a noted hold is a request of its key", "key_hold"],
+  monthKeys: ["I4 each month belongs to a key of its organization", "key_month"],
+  notedHolds: ["I4 each noted hold belongs to a request of its key", "key_hold"],
   hold: ["I6 each hold has its entry", "request"],
   lower: ["I6 each lowered hold has its entry", "request WHERE lowered_txn IS NOT NULL"],
   charge: ["I6 each settled request has one charge", "request WHERE state = 'settled'"],
@@ -24,17 +24,17 @@ const CHECKS = {
   claimed: ["I10 one unfinished or settled request per claim", "request WHERE idem_key IS NOT NULL"],
   usage: ["I14 usage = settled requests", "usage_hour"],
   lateRequests: ["I15 no request after its key's revocation", "api_key WHERE revoked_at IS NOT NULL"],
-  revivedKeys: ["I15 a key that ended stays so", "api_key"],
-  movedEnds: ["I15 a key ended when the audit log says", "api_key WHERE revoked_at IS NOT NULL"],
+  revivedKeys: ["I15 a key that ended stays ended", "api_key"],
+  movedEnds: ["I15 a key ended at the time in the audit log", "api_key WHERE revoked_at IS NOT NULL"],
   entitled: ["I15 research requests have a valid entitlement", "request WHERE tier = 'research'"],
   topUps: ["I16 each top-up has exactly one entry", "topup"],
   reversals: ["I16 each reversal has its entries", "reversal"],
-  topUpBalances: ["I16 each top-up says the balance after it", "topup"],
-  reversalBalances: ["I16 each reversal says the balance after it", "reversal"],
+  topUpBalances: ["I16 each top-up records the balance after it", "topup"],
+  reversalBalances: ["I16 each reversal records the balance after it", "reversal"],
   refunds: ["I16 no request is refunded more than it cost", "reversal WHERE kind = 'refund'"],
   answers: ["I17 no stored answer past its time", "result"],
   running: ["I19 a limit counts what runs", "rate_limit"],
-  marked: ["I19 whose limits there are is marked", "rate_limit"],
+  marked: ["I19 every organization with limits is marked", "rate_limit"],
   versions: ["I20 a route's highest version is its newest release's", "route_state"],
 } as const satisfies Record<string, readonly [invariant: string, rows: string]>;
 

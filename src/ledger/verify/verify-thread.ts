@@ -11,7 +11,7 @@ export function askThread<Report>(thread: URL, question: object, ending?: AbortS
   const worker = new Worker(thread);
   let ended: () => void = () => {};
   return new Promise<Report>((resolve, reject) => {
-    ending?.addEventListener("abort", (ended = () => reject(new Error("the gateway ends"))));
+    ending?.addEventListener("abort", (ended = () => reject(new Error("the gateway is stopping"))));
     worker.addEventListener("message", ({ data }: MessageEvent<ThreadAnswer<Report>>) => {
       if ("report" in data) resolve(data.report);
       else reject(new Error(data.error));
@@ -21,7 +21,7 @@ export function askThread<Report>(thread: URL, question: object, ending?: AbortS
       reject(new Error(event.message));
     });
     worker.addEventListener("close", () =>
-      reject(new Error("the thread of the verification ended without an answer")),
+      reject(new Error("the verification thread ended without a result")),
     );
     worker.postMessage(question);
   }).finally(() => {

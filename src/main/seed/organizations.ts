@@ -74,7 +74,7 @@ export async function makeKeys(
     const limit_usd = most === null ? null : formatUsd(most);
     const { id, secret } = await book.create({ org: organizationId, name, scope, limit_usd }, actor);
     const credential = parseKey(secret);
-    if (credential === null) throw new Error("a key that was made a moment ago is none");
+    if (credential === null) throw new Error("a key that was just created is not a valid key");
     made.set(key, { credential, secret });
     if (revokedAt !== undefined)
       on.timeline.add(instantAt(on.span, revokedAt), async () => void (await book.revoke(id, actor)));

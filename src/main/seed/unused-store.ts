@@ -24,7 +24,7 @@ export async function refuseUsed({ ledger, sql }: OpenedStore): Promise<void> {
     const open = await sql.rows(`SELECT name FROM instance WHERE lease_until > ${DATABASE_NOW} LIMIT 2`);
     if (open.length > 1)
       throw new SeedRefused(
-        "This store cannot be filled while a gateway has it open: it would end requests of days ago as lost.",
+        "This store cannot be filled while a gateway has it open: it would end requests from days ago as lost.",
         "Stop its gateways; one that was killed counts for some seconds more. Or name a new database.",
       );
   }
@@ -32,7 +32,7 @@ export async function refuseUsed({ ledger, sql }: OpenedStore): Promise<void> {
     const demo = await sql.rows("SELECT 1 FROM topup WHERE org_id = ?1 AND source = 'demo'", id);
     if (demo.length === 0)
       throw new SeedRefused(
-        `This store has organizations already (${name}), and what is invented never mixes with what is real.`,
+        `This store already has organizations (${name}), and invented data must not mix with real data.`,
         ELSEWHERE,
       );
   }
@@ -42,12 +42,12 @@ export async function refuseUsed({ ledger, sql }: OpenedStore): Promise<void> {
 export function refuseTrust({ trust }: Config): void {
   if (trust !== null)
     throw new SeedRefused(
-      "This configuration names the keys whose releases it trusts, and invented releases are signed by the demo's.",
+      "This configuration names the keys whose releases it trusts, but invented releases are signed with the demo's key.",
       "Run it in a directory without such a configuration, or name another one: --data-dir /tmp/seeded",
     );
 }
 
 /** Throws `SeedRefused` if somebody has an account. */
 export async function refuseAccounts(people: Pick<People, "anybody">): Promise<void> {
-  if (await people.anybody()) throw new SeedRefused("There are accounts in this store already.", ELSEWHERE);
+  if (await people.anybody()) throw new SeedRefused("This store already has accounts.", ELSEWHERE);
 }

@@ -52,7 +52,7 @@ test("a price with a markup is the exact product, rounded up to nine decimals, o
   }
 });
 
-test("floats that drift as binary numbers are read as they are written", () => {
+test("floats that are inexact in binary are read as written", () => {
   const perMillionOf = (text: string): string => {
     const read = decimalOf(readTableJson(text, "table"));
     if (read === null) throw new Error(`${text} was not read`);
@@ -67,7 +67,7 @@ test("floats that drift as binary numbers are read as they are written", () => {
   expect(perMillionOf("3e+2")).toBe("300000000");
 });
 
-test("what is no amount is none: signs, NaN, an exponent without end, more digits than any price has", () => {
+test("invalid amounts are refused: signs, NaN, an endless exponent, more digits than any price has", () => {
   for (const text of [
     "-1",
     "+1",
@@ -84,7 +84,7 @@ test("what is no amount is none: signs, NaN, an exponent without end, more digit
     expect(readDecimal(text)).toBeNull();
 });
 
-test("quotients are rounded up, and there is none by zero", () => {
+test("quotients are rounded up, and division by zero has none", () => {
   const [two, three, none] = ["2", "3", "0"].map((text) => readDecimal(text));
   if (!two || !three || !none) throw new Error("not read");
   expect(printDecimal(quotient(two, three) ?? none)).toBe("0.666666667");

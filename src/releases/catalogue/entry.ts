@@ -48,7 +48,7 @@ const TOKENS_MAX = 16_777_216;
 export function rateOf(value: Json, field: string): Decimal | undefined {
   if (value === undefined || value === null) return undefined;
   const rate = decimalOf(value);
-  if (rate === null) throw new Damaged(`${field} is ${shown(value)}, which is no price`);
+  if (rate === null) throw new Damaged(`${field} is ${shown(value)}, which is not a price`);
   return rate;
 }
 
@@ -77,7 +77,7 @@ export function dearerOutput(rates: TableRates, thinking: Decimal | undefined, n
   const { output_per_million: output } = rates;
   if (thinking === undefined || output === undefined) return rates;
   if (compareDecimals(thinking, output) > 0)
-    notes.push(`output costs ${printDecimal(output)} without reasoning: the dearer rate holds for both`);
+    notes.push(`output costs ${printDecimal(output)} without reasoning: the higher rate is used for both`);
   return { ...rates, output_per_million: larger(thinking, output) };
 }
 
@@ -93,7 +93,7 @@ export function reasoningBy(
   const fallback = preferred ?? "medium";
   const [first] = modes;
   if (first !== undefined) return { modes, default: modes.includes(fallback) ? fallback : first };
-  notes.push("it reasons, the source does not say with which efforts: add reasoning { modes, default }");
+  notes.push("it reasons, but the source does not say with which efforts: add reasoning { modes, default }");
   return null;
 }
 
@@ -101,9 +101,9 @@ const MODEL = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}$/;
 
 /** Why a row is ambiguous: it, or a name inside it, occurs twice. Null otherwise. */
 export function repetition(row: Json): string | null {
-  if (isTwice(row)) return "it stands twice in the table";
+  if (isTwice(row)) return "it appears twice in the table";
   const name = repeatedName(row);
-  return name === null ? null : `${inert(name)} stands twice in it`;
+  return name === null ? null : `${inert(name)} appears twice in it`;
 }
 
 /** Throws `Damaged` for an ambiguous row. */
@@ -117,13 +117,13 @@ const PROVIDER = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 /** Throws `Damaged` for an impossible provider name: it is printed, and becomes part of a file name. */
 function assertProvider(provider: string): void {
   if (!PROVIDER.test(provider))
-    throw new Damaged("its provider's name has characters that no provider's name has");
+    throw new Damaged("its provider's name has characters that are not allowed in one");
 }
 
 /** Throws `Damaged` for a name that no manifest and no file should have. */
 export function checkedModel(model: string): string {
   if (!MODEL.test(model) || model.split(/[/]/).some((part) => part === "" || /^\.+$/.test(part)))
-    throw new Damaged("its name has characters that no model's name has");
+    throw new Damaged("its name has characters that are not allowed in one");
   return model;
 }
 
@@ -141,7 +141,7 @@ export function withoutZeros(rates: TableRates, notes: string[], where = ""): Ta
     const rate = rates[field];
     if (rate === undefined) return [];
     if (!isZero(rate)) return [[field, rate] as const];
-    notes.push(`${where}${field} is 0 in the source: left out, so ${standInOf(field)} holds`);
+    notes.push(`${where}${field} is 0 in the source: left out, so ${standInOf(field)} applies`);
     return [];
   });
   return Object.fromEntries(given);
@@ -180,7 +180,7 @@ export class Entries implements TableReading {
     const name = `${entry.provider} ${entry.model}`;
     const same = this.#byName.get(name);
     if (same !== undefined && JSON.stringify(facts(same)) !== JSON.stringify(facts(entry)))
-      throw new Damaged(`it says otherwise of ${name} than ${inert(same.listedAs)} does`);
+      throw new Damaged(`its terms for ${name} differ from those of ${inert(same.listedAs)}`);
     if (same !== undefined) return;
     this.#byName.set(name, entry);
     this.entries.push(entry);

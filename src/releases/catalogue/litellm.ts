@@ -74,7 +74,7 @@ function readRow(name: string, row: Json): TableEntry {
   const provider = stringOf(memberOf(row, "litellm_provider"));
   if (provider === null) throw new Damaged("litellm_provider is missing");
   if (IN_A_REGION.test(name))
-    throw new Damaged("it is a region's price: import the model and set region and prices");
+    throw new Damaged("it is the price of one region: import the model, then set region and prices");
   const notes: string[] = [];
   const rates = withoutZeros(ratesOf(row, "", notes), notes);
   const contextWindow = tokenCount(
@@ -90,7 +90,7 @@ function readRow(name: string, row: Json): TableEntry {
   if (ends !== null) notes.push(`the source says that it ends on ${inert(ends)}`);
   for (const field of ["off_peak_pricing", "cache_creation_input_token_cost_above_12hr"])
     if (memberOf(row, field) !== undefined)
-      notes.push(`${field} is priced in the source and has no class here`);
+      notes.push(`${field} has a price in the source but no token class here`);
   return {
     provider: providerOf(provider),
     model: checkedModel(modelOf(name, provider)),
@@ -185,7 +185,7 @@ function serviceTiersOf(row: Json, rates: TableRates, notes: string[]): Record<s
     if (first === undefined) return [];
     const largest = rest.reduce(larger, first);
     if (rest.some((one) => compareDecimals(one, first) !== 0))
-      notes.push(`${tier}: its classes have several factors in the source, the largest holds`);
+      notes.push(`${tier}: its classes have different factors in the source, the largest is used`);
     return [[tier, largest] as const];
   });
   return Object.fromEntries(found);

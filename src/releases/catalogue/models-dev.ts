@@ -59,7 +59,7 @@ export function readModelsDev(table: Json): TableReading {
     const models = memberOf(provider, "models");
     if (isTwice(provider) || isTwice(models))
       found.add({ provider: PROVIDERS.get(id) ?? id, name: id }, () => {
-        throw new Damaged("its models stand twice in the table");
+        throw new Damaged("its models appear twice in the table");
       });
     for (const [model, row] of membersOf(models)) {
       const writes = stringsOf(memberOf(memberOf(row, "modalities"), "output")).includes("text");

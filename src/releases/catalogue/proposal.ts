@@ -199,7 +199,7 @@ function openQuestions(entry: TableEntry, { markup, imageTokensMax, files }: Pro
     ...(entry.perCall === null
       ? []
       : [
-          `1,000 searches cost ${printDecimal(entry.perCall)}: where they are offered, per_call: ` +
+          `1,000 searches cost ${printDecimal(entry.perCall)}: to offer them, set per_call: ` +
             `${JSON.stringify(callsPrice(entry, markup))} and calls_max, which each request then holds`,
         ]),
   ];

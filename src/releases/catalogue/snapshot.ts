@@ -73,7 +73,7 @@ const ratesOf = (row: Json): TableRates =>
 
 function exact(value: Json, field: string): Decimal {
   const amount = readDecimal(stringOf(value) ?? "");
-  if (amount === null) throw new Damaged(`${field} is ${shown(value)}, which is no price`);
+  if (amount === null) throw new Damaged(`${field} is ${shown(value)}, which is not a price`);
   return amount;
 }
 

@@ -69,7 +69,7 @@ test("LiteLLM: prices by class, tiers, tiers of service and calls", () => {
   });
 });
 
-test("LiteLLM: ranges are tiers, thoughts that cost more price all output, prefixes are no part of a name", () => {
+test("LiteLLM: ranges are tiers, dearer reasoning prices all output, prefixes are not part of a name", () => {
   const table = tableOf({
     sample_spec: { mode: "chat", litellm_provider: "one of many" },
     "together_ai/some/model": {
@@ -156,10 +156,10 @@ const HOSTILE: [string, object, RegExp][] = [
   [
     "a negative price",
     { input_cost_per_token: -1e-6 },
-    /input_cost_per_token is -0.000001, which is no price/,
+    /input_cost_per_token is -0.000001, which is not a price/,
   ],
-  ["a price in words", { output_cost_per_token: "free" }, /which is no price/],
-  ["a price that is an object", { cache_read_input_token_cost: {} }, /which is no price/],
+  ["a price in words", { output_cost_per_token: "free" }, /which is not a price/],
+  ["a price that is an object", { cache_read_input_token_cost: {} }, /which is not a price/],
   ["no price", { input_cost_per_token: undefined }, /input_per_million is missing/],
   ["a price of nothing", { output_cost_per_token: 0 }, /output_per_million is 0/],
   ["no window", { max_input_tokens: undefined }, /max_input_tokens is missing/],
@@ -172,18 +172,18 @@ const HOSTILE: [string, object, RegExp][] = [
     /above 128k: output_per_million is missing/,
   ],
 ];
-test.each(HOSTILE)("%s leaves out that model by name, and no other", (_, changed, reason) => {
+test.each(HOSTILE)("%s leaves out only that model, by name", (_, changed, reason) => {
   const { entries, skipped } = withGpt(changed);
   expect(entries.map(({ model }) => model)).toEqual(["well"]);
   expect(skipped.map(({ name }) => name)).toEqual(["gpt"]);
   expect(skipped[0]?.reason).toMatch(reason);
 });
 
-test("a price of 1e400, of which a float knows nothing, leaves out its model", () => {
+test("a price of 1e400, beyond a float, leaves out its model", () => {
   const text = JSON.stringify({ gpt: GPT, well: GPT }).replace("0.0000025", "1e400");
   const { entries, skipped } = readTable(text, NAMED);
   expect(entries.map(({ model }) => model)).toEqual(["well"]);
-  expect(skipped[0]?.reason).toBe("input_cost_per_token is 1e400, which is no price");
+  expect(skipped[0]?.reason).toBe("input_cost_per_token is 1e400, which is not a price");
 });
 
 test.each([
@@ -198,14 +198,14 @@ test.each([
   "a\\b",
   "a b",
   "ä",
-])("a model called %p is left out, and its name is inert where it is told", (name) => {
+])("a model called %p is left out, and its name is printed inert", (name) => {
   const { entries, skipped } = tableOf({ [name]: GPT, well: GPT });
   expect(entries.map(({ model }) => model)).toEqual(["well"]);
   expect(skipped).toHaveLength(1);
   expect(skipped[0]?.name).not.toMatch(/\p{C}/u);
 });
 
-test("names of JavaScript's own are names like others", () => {
+test("JavaScript's own property names are ordinary names", () => {
   const text = JSON.stringify({ well: GPT }).replace('"well"', '"__proto__"');
   expect(readTable(text, NAMED).skipped[0]?.reason).toMatch(/characters/);
   const { entries } = tableOf({ constructor: { ...GPT, litellm_provider: "constructor" } });
@@ -216,22 +216,22 @@ test.each([
   ["text that is no JSON", "{", /is not JSON/],
   ["NaN", '{"gpt": {"input_cost_per_token": NaN}}', /is not JSON/],
   ["nesting without end", `${"[".repeat(200_000)}`, /nested too deeply/],
-  ["another document", '{"hello": "world"}', /no price table/],
-  ["a list", "[1, 2]", /no price table/],
+  ["another document", '{"hello": "world"}', /not a price table/],
+  ["a list", "[1, 2]", /not a price table/],
 ])("%s is refused as a whole", (_, text, reason) => {
   expect(() => readTable(text, NAMED)).toThrow(reason);
 });
 
-test("two entries of one model that disagree: the first stays, the other is named", () => {
+test("two conflicting entries of one model: the first stays, the other is reported", () => {
   const { entries, skipped } = tableOf({
     "deepseek/chat": { ...GPT, litellm_provider: "deepseek" },
     chat: { ...GPT, litellm_provider: "deepseek", input_cost_per_token: 1e-6 },
   });
   expect(entries.map(({ listedAs }) => listedAs)).toEqual(["deepseek/chat"]);
-  expect(skipped[0]?.reason).toBe("it says otherwise of deepseek chat than deepseek/chat does");
+  expect(skipped[0]?.reason).toBe("its terms for deepseek chat differ from those of deepseek/chat");
 });
 
-test("an unknown model names what is near, an unknown provider those that there are", () => {
+test("an unknown model suggests near names, an unknown provider lists the known ones", () => {
   const table = tableOf({ "gpt-5-mini": GPT, "gpt-5-nano": GPT, other: GPT });
   const next = (wanted: object): string => {
     try {
@@ -246,7 +246,7 @@ test("an unknown model names what is near, an unknown provider those that there 
   expect(next({ model: "gpt-5-mini" })).toBe("found");
 });
 
-test("a tier has every class that the plain prices have, never below what stands in its place", () => {
+test("a tier has every class of the base prices, never below the price that would apply instead", () => {
   const [entry] = withGpt({
     max_input_tokens: 300_000,
     cache_creation_input_token_cost: 3e-6,
@@ -291,7 +291,7 @@ test("every model of the snapshot makes a manifest that can be signed, with a ma
   }
 });
 
-test("that a model reads PDFs is told, and what a release then needs; a table that does not say it says nothing", () => {
+test("a model that reads PDFs is reported with what its release needs; a table without the fact reports nothing", () => {
   const [told, untold] = withGpt({ supports_pdf_input: true }).entries;
   expect([told?.files, untold?.files]).toEqual([true, null]);
   expect(amounts(untold)).not.toHaveProperty("files");
@@ -313,9 +313,9 @@ test("that a model reads PDFs is told, and what a release then needs; a table th
   expect(again.entries.map(({ files }) => files)).toEqual([true, null]);
 });
 
-test("what a search costs is told with the markup, for whoever offers it", () => {
+test("the cost of a search is reported with the markup", () => {
   const [entry] = withGpt({ search_context_cost_per_query: { search_context_size_low: 0.01 } }).entries;
   expect(entry && propose(entry, terms("1.15")).yaml).toContain(
-    '1,000 searches cost 10: where they are offered, per_call: "11.5" and calls_max',
+    '1,000 searches cost 10: to offer them, set per_call: "11.5" and calls_max',
   );
 });

@@ -54,7 +54,7 @@ function readingOf(json: Json, name: string): TableReading {
   if (isModelsDev(json)) return readModelsDev(json);
   if (isLiteLlm(json)) return readLiteLlm(json);
   throw new CatalogueError(
-    `${name} is no price table that is known here.`,
+    `${name} is not a price table of a known format.`,
     "Give models.dev's api.json, LiteLLM's model_prices_and_context_window.json, or leave out --from.",
   );
 }
@@ -108,7 +108,7 @@ async function fetched(address: string): Promise<string> {
 async function asked(url: URL, signal: AbortSignal, redirects: number): Promise<Response> {
   if (url.protocol !== "https:" && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname))
     throw new CatalogueError(
-      `${url.origin} is not asked for prices without encryption: whoever is between could change them.`,
+      `Prices are not fetched from ${url.origin} without encryption: anyone in between could change them.`,
       "Give an https address.",
     );
   let response: Response;
@@ -122,7 +122,7 @@ async function asked(url: URL, signal: AbortSignal, redirects: number): Promise<
     const next = URL.canParse(target, url.href) ? new URL(target, url) : null;
     if (next?.host !== url.host || redirects === 0)
       throw new CatalogueError(
-        `${url.href} sends us on to ${inert(next?.host ?? target)}, which was not asked for.`,
+        `${url.href} redirects to ${inert(next?.host ?? target)}, another host.`,
         "Name that address with --from if you trust it.",
       );
     await response.body?.cancel();
@@ -138,7 +138,7 @@ const unreachable = (address: string, error: unknown): CatalogueError =>
 function within(size: number, name: string): number {
   if (size <= SIZE_MAX) return size;
   throw new CatalogueError(
-    `${name} is larger than ${SIZE_MAX / 1024 / 1024} MiB, which no price table is.`,
+    `${name} is larger than ${SIZE_MAX / 1024 / 1024} MiB, too large for a price table.`,
     "Check what it is.",
   );
 }

@@ -50,7 +50,7 @@ function costly(version: number, sql: string): string[] {
     .map((statement) => `${version} ${statement.split(" ").slice(0, 3).join(" ")}`);
 }
 
-test("no migration reads or rewrites a table that requests write, but those that are known", () => {
+test("no migration reads or rewrites a table that requests write, except the known ones", () => {
   const found = MIGRATIONS.postgresql.flatMap(({ version, sql }) => costly(version, sql));
   expect(found.toSorted()).toEqual(Object.keys(KNOWN).toSorted());
 });
@@ -70,7 +70,7 @@ test.each([
   expect(costly(99, sql)).toHaveLength(1);
 });
 
-test("a checked column comes without the check, then the check for what is written from then on", () => {
+test("a checked column is added without its check, then the check is added for new rows", () => {
   const sql = "ALTER TABLE request ADD COLUMN lowered BIGINT NOT NULL DEFAULT 0 CHECK (lowered >= 0);";
   expect(statementsOf(withoutScan(sql))).toEqual([
     "ALTER TABLE request ADD COLUMN lowered BIGINT NOT NULL DEFAULT 0",
@@ -79,7 +79,7 @@ test("a checked column comes without the check, then the check for what is writt
   expect(costly(99, sql)).toEqual([]);
 });
 
-test("statements without a check, and tables that are made with one, stay as they are", () => {
+test("statements without a check, and tables created with one, are unchanged", () => {
   for (const sql of [
     "ALTER TABLE request ADD COLUMN surface TEXT;",
     "CREATE TABLE fresh (n BIGINT CHECK (n > 0));",
