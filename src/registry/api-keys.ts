@@ -5,6 +5,7 @@ import type { Actor } from "../domain/actor.ts";
 import type { Credential } from "../domain/credential.ts";
 import type { Tier } from "../domain/gateway-object.ts";
 import type { Refusal } from "../domain/refusals.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
 import { lockOrganization } from "../ledger/balance.ts";
 import { decideKey } from "../ledger/decide/key.ts";
 import { countsDays } from "../ledger/key-spans.ts";
@@ -14,7 +15,7 @@ import { ask, bytesOf, numberOf, orNull, type Query, type SqlRow, type SqlValue 
 import { editKey, type KeyEdit, printSettings } from "./key-edit.ts";
 import { COUNT_LIVE_KEYS, LIVE_KEYS_MAX, type TooManyKeys } from "./key-list.ts";
 import { type KeyRecord, type KeySettings, readKey, readKeys, readKeysNamed } from "./key-record.ts";
-import { changeKeyInLine, isOver, lockKey, organizationOfKey, tellOfKey } from "./locked-key.ts";
+import { changeKeyInLine, isOver, lockKey, organizationOfKey, ownerOfKey, tellOfKey } from "./locked-key.ts";
 
 export type { KeyRecord } from "./key-record.ts";
 
@@ -151,6 +152,12 @@ export async function keysNamed(
 /** A key of any organization; null if there is none. */
 export const findKey = (on: Reader, keyId: string): Promise<KeyRecord | null> =>
   on.read((nowMs) => find(keyId, nowMs));
+
+/** Throws if the organization has no such key. A key whose row is damaged is there all the same. */
+export async function assertKeyOf(on: Reader, { org, key }: { org: string; key: string }): Promise<void> {
+  const owner = await ownerOfKey(on, key);
+  if (owner !== org) throw unknownRecord("key", key, "key");
+}
 
 /** The key as of now, read from the store, never cached; for the free endpoints and for quotes. */
 export const authenticateKey = (

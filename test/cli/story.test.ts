@@ -219,6 +219,12 @@ test("usage and a request's receipt", async () => {
   expect([doubted.code, doubted.out]).toEqual([1, expect.stringContaining("✗ The receipt is signed")]);
   const usage = await json<{ data: { requests: number }[] }>("usage", "--org", org, "--group-by", "key");
   expect(usage.data[0]?.requests).toBe(4);
+  // A key that the organization does not have is a mistake, not a key without usage.
+  const typo = ["--org", org, "--key", "key_000000000000"];
+  for (const words of [["usage"], ["request", "list"]]) {
+    const { code, err } = await run(...words, ...typo);
+    expect([words, code, err]).toEqual([words, 1, expect.stringContaining("./tollgate keys list --org ORG")]);
+  }
   const csv = await run("usage", "--org", org, "--group-by", "model", "--csv");
   expect(csv.out.split("\n")[1]).toContain("base-preview-v1");
 });
