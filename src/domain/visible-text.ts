@@ -1,4 +1,4 @@
-// What a text looks like to a person: whether there is anything to see, and whether two look alike.
+// How a text looks to a person: whether anything of it is visible, and whether two texts look alike.
 
 /** Whether a reader sees anything of it. Blanks, fillers and joiners alone are nothing; U+2800 is Braille's blank. */
 export const isVisible = (text: string): boolean =>

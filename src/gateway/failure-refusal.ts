@@ -1,26 +1,26 @@
-// A provider's failure, told to the client (wire.md §8.3). Provider texts never pass through: they may hold keys,
-// hosts, or words that clients match on.
+// Turns a provider's failure into the client's refusal (wire.md §8.3). Provider texts are never passed on: they may contain
+// keys, hosts, or words that clients match on.
 import { countedTooMuch } from "../domain/context-words.ts";
 import { overloaded } from "../domain/overloaded.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Failure } from "../providers/failure.ts";
 import type { ContextFigures } from "../providers/http/context-figures.ts";
 
-/** Where the provider names none. */
+/** The default if the provider names none. */
 const RETRY_AFTER_MS = 1_000;
 const MAX_RETRY_AFTER_MS = 60_000;
-const again = "Send the request again; nothing was charged.";
+const again = "Nothing was charged; retry the request.";
 const unproven =
-  "It is not known whether the provider ran this request, so it is not sent again by itself. Nothing was charged; " +
+  "It is unknown whether the provider ran this request, so it is not retried automatically. Nothing was charged; " +
   "retry with a new Idempotency-Key, or none, if running it twice is acceptable.";
 
-/** A stream that failed after its first part was delivered; never sent again by itself, since it was charged for. */
+/** The refusal for a stream that failed after its first part was delivered; never retried automatically, because it was charged. */
 export function brokenStream({ reason }: Failure): Refusal {
   const timedOut = reason === "timeout" || reason === "connect_timeout" || reason === "deadline";
   return new Refusal(
     timedOut ? "provider_timeout" : "provider_error",
     `${BROKEN_BY[reason] ?? "The provider failed"} in the middle of the answer. The prompt and the tokens delivered ` +
-      "until then were charged, see gateway.cost. Send the request again with a new Idempotency-Key, or none, for a whole answer.",
+      "until then were charged, see gateway.cost. Retry with a new Idempotency-Key, or none, for a complete answer.",
     { retry: false },
   );
 }
@@ -28,9 +28,9 @@ export function brokenStream({ reason }: Failure): Refusal {
 const BROKEN_BY: Partial<Record<Failure["reason"], string>> = {
   stopped: "The gateway stopped",
   shortage: "The gateway failed",
-  deadline: "The time for one answer was over",
-  timeout: "The provider fell silent",
-  connect_timeout: "The provider fell silent",
+  deadline: "The time limit of an answer was reached",
+  timeout: "The provider stopped sending",
+  connect_timeout: "The provider stopped sending",
 };
 
 /** The refusal for a request that failed before anything was delivered. `retry` only with proof of non-execution. */
@@ -44,20 +44,20 @@ export function refusalOf(failure: Failure): Refusal {
         "The provider refused this prompt under its content policy. Change the messages.",
       );
     case "connect_timeout":
-      return byProof(failure, "The provider could not be reached in time.", {
+      return byProof(failure, "Connecting to the provider timed out.", {
         code: "provider_timeout",
         retryAfterMs: RETRY_AFTER_MS,
       });
     case "connect":
     case "rate_limited":
     case "unavailable":
-      return byProof(failure, "The provider cannot take the request right now.", {
+      return byProof(failure, "The provider cannot accept the request at the moment.", {
         retryAfterMs: Math.min(failure.upstream.retryAfterMs ?? RETRY_AFTER_MS, MAX_RETRY_AFTER_MS),
       });
     case "shortage":
       return failure.executed === "no" ? overloaded(failure) : byProof(failure, "The gateway failed.");
     case "stopped":
-      return byProof(failure, "The gateway stopped before the answer was there.");
+      return byProof(failure, "The gateway stopped before the answer was complete.");
     case "server":
     case "broken":
     case "aborted":
@@ -66,12 +66,12 @@ export function refusalOf(failure: Failure): Refusal {
     case "deadline":
       return notAgain(
         "provider_timeout",
-        `The provider did not answer in time. ${unproven} For long answers use stream: true.`,
+        `The provider did not answer in time. ${unproven} For long answers, use stream: true.`,
       );
     case "no_answer":
       return notAgain(
         "provider_error",
-        `The model gave no answer: a tool call that it could not write, or fewer choices than n. ${unproven}`,
+        `The model returned no usable answer: a malformed tool call, or fewer choices than n. ${unproven}`,
       );
     case "rejected":
     case "account":
@@ -99,11 +99,11 @@ function tooLong({ window, prompt, completion }: ContextFigures): Refusal {
   return new Refusal("context_length_exceeded", message, { param: "messages", ...(details && { details }) });
 }
 
-/** The provider's word on what was asked: another request would do. */
+/** The provider objects to this request; a different one may be accepted. */
 const ofRequest = (code: RefusalCode, message: string): Refusal =>
   new Refusal(code, message, { param: "messages" });
 
-/** To be sent again where the failure proves that nothing ran. */
+/** Retryable if the failure proves that nothing ran. */
 function byProof(
   { executed }: Failure,
   happened: string,

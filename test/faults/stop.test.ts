@@ -116,7 +116,7 @@ test("what outlasts the grace time is cut and settled by evidence, keyed streams
       { "idempotency-key": "outlasts-as-json" },
     );
     expect(asJson.status).toBe(502);
-    expect(asJson.text).toContain("The gateway stopped before the answer was there");
+    expect(asJson.text).toContain("The gateway stopped before the answer was complete");
     expect(await soundBalance(gateway, organizationId)).toBeGreaterThan(chargesIn([again]));
     expect(gateway.simulator.bill().length).toBe(3);
   } finally {

@@ -1,5 +1,5 @@
-// The error envelope of this surface: the vendor's types by status, our code beside them, and fields by the names that they have
-// here (surfaces.md §2).
+// The error envelope of this surface: the vendor's error type by status, our code, and field names as this surface has them
+// (surfaces.md §2).
 import { behindContextWords } from "../../../domain/context-words.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
@@ -17,7 +17,7 @@ const TYPES: Record<number, string> = {
   504: "timeout_error",
 };
 
-/** What the rooms below call a field, and what this surface calls it. */
+/** Internal field name → this surface's name. */
 const FIELDS: ReadonlyMap<string, string> = new Map([
   ["stop", "stop_sequences"],
   ["response_format", "output_config.format"],
@@ -27,7 +27,7 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
   ["user", "metadata.user_id"],
 ]);
 
-/** A field that is none here is one that the caller wrote. */
+/** An unknown parameter keeps the name that the caller wrote. */
 function inOurWords(refusal: Refusal): Pick<Refusal, "message" | "param"> {
   const { code, message, param } = refusal;
   if (code === "unknown_parameter") return { message, param };
@@ -59,7 +59,7 @@ function contextWords({ message, details = {} }: Refusal): string {
   return `input length and \`max_tokens\` exceed context limit: ${prompt} + ${most} > ${window}, decrease input length or \`max_tokens\` and try again${rest}`;
 }
 
-/** `gateway` is JSON text, or null for callers that showed no valid key. */
+/** `gateway` is JSON text; null for callers without a valid key. */
 export function printMessageError(refusal: Refusal, requestId: string, gateway: string | null): string {
   const { code, details, status } = refusal;
   const { message, param } = inOurWords(refusal);
