@@ -138,15 +138,17 @@ export function devices(on: DevicesPorts): Devices {
           return [auditLine({ actor, action, organizationId: null, target: id, after }, nowMs)];
         },
       });
-      if (decided === null)
-        throw new OperatorRefusal(
-          "conflict",
-          "This login was already approved or declined, or its ten minutes are over. Run ./tollgate login again.",
-        );
+      if (decided === null) throw tooLate();
       return print(decided, person);
     },
   };
 }
+
+const tooLate = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "conflict",
+    "This login was already approved or declined, or its ten minutes are over. Run ./tollgate login again.",
+  );
 
 /** Distinguishes a poll before its interval was over from an unknown code. */
 async function tooSoon(
