@@ -29,12 +29,12 @@ async function textsOf(
 }
 
 test.each([
-  ["spend_per_day", 100_000n, 600_000n, "Today (2026-11-27 UTC) $0.0006 were spent, more than $0.0001."],
+  ["spend_per_day", 100_000n, 600_000n, "Today (2026-11-27 UTC) $0.0006 was spent, more than $0.0001."],
   [
     "spend_per_day",
     5_000_000_000n,
     5_001_000_000n,
-    "Today (2026-11-27 UTC) $5.001 were spent, more than $5.00.",
+    "Today (2026-11-27 UTC) $5.001 was spent, more than $5.00.",
   ],
   ["balance_below", 5_000_000_000n, 4_999_450_000n, "The balance is $4.99945, below $5.00."],
   ["balance_below", 5_000_000_000n, -1_234_005_000_000n, "The balance is −$1,234.005, below $5.00."],

@@ -202,7 +202,7 @@ test("an admin sets a lower limit than the operator's, is told the maximum, and 
   };
   const above = await lower(admin, { requests_per_minute: 101 });
   expect([above.status, above.json.error.param]).toEqual([409, "requests_per_minute"]);
-  expect(above.json.error.message).toContain("The operator allows 100 here.");
+  expect(above.json.error.message).toContain("The operator allows at most 100 here.");
   expect((await lower(admin, { requests_per_minute: 10 })).json.in_force.requests_per_minute).toBe(10);
   expect((await lower(operator, { requests_per_minute: 50 })).json).toMatchObject({
     set: { requests_per_minute: 50 },

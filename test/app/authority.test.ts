@@ -140,7 +140,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       await person.app("POST /invitations/accept", {}, { token: tokenOf(waiting.link) });
       const twice = await owner.try("POST /orgs/{org}/invitations", { org }, { email, role: "viewer" });
       expect(codeOf(twice)).toEqual([409, "conflict"]);
-      expect(twice.json.error.message).toContain("member already, as admin");
+      expect(twice.json.error.message).toContain("already a member, as admin");
       await owner.app("DELETE /orgs/{org}/team/{member}", { org, member: await idOf(person) });
       const again = await invite(await join("admin"), org, "viewer", email);
       const back = await person.app("POST /invitations/accept", {}, { token: tokenOf(again.link) });

@@ -424,7 +424,7 @@ describe("PostgreSQL", () => {
       await refusedOn("cannot be reached: ", "postgres://127.0.0.1:1/none");
       const url = new URL(database.url);
       url.pathname = "/no_such_database";
-      await refusedOn("does not exist; create it", url.href);
+      await refusedOn("no_such_database does not exist", url.href);
     },
     PATIENCE_MS,
   );
