@@ -1,22 +1,22 @@
 // How a text looks to a person: whether anything of it is visible, and whether two texts look alike.
 
-/** Whether a reader sees anything of it. Blanks, fillers and joiners alone are nothing; U+2800 is Braille's blank. */
+/** True if anything of the text is visible. Blanks, fillers and joiners alone are not; U+2800 is the Braille blank. */
 export const isVisible = (text: string): boolean =>
   /[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 
-/** Whether it holds signs that nobody sees and that change the order in which the others stand. */
+/** True if the text contains invisible characters that change the order in which the others are shown. */
 export const isReordered = (text: string): boolean => /\p{Bidi_Control}/u.test(text);
 
 /**
- * Whether somebody who typed one meant the other as a screen shows it: several blanks look like one, letters and their
- * marks may be one character or two, and keyboards have only straight apostrophes, quotes and hyphens.
+ * True if a typed text can stand for a shown one: several blanks look like one, a letter and its mark may be one character
+ * or two, and keyboards have only straight apostrophes, quotes and hyphens.
  */
 export function looksAlike(typed: string, shown: string): boolean {
   const plain = asSeen(shown);
   return plain !== "" && asSeen(typed) === plain;
 }
 
-/** Returns what all names have in common that a reader takes for the same one: as they look, in any case. */
+/** Returns the same text for all names that a reader takes for the same one, whatever their case. */
 export const calledLike = (name: string): string => asSeen(name).toLowerCase();
 
 const asSeen = (text: string): string =>

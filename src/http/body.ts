@@ -1,5 +1,5 @@
-// Reads a request's body within the limits, before any effect: media type and size first, then the bytes, counted
-// (wire.md §6, hardening.md 47–53). Bodies are never inflated.
+// Reads a request's body within the limits, before any effect: checks media type and size, then counts the bytes
+// (wire.md §6, hardening.md 47–53). Bodies are never decompressed.
 import { Refusal } from "../domain/refusals.ts";
 import { Pieces } from "./pieces.ts";
 import type { Room } from "../limits/byte-rooms.ts";
@@ -8,17 +8,17 @@ import type { BodyRooms, Uploads } from "../limits/uploads.ts";
 
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset\s*=\s*(?:"utf-?8"|utf-?8))?\s*;?$/i;
 
-/** Whose room a body takes, and how much of it there may be. */
+/** To whom a body is accounted, and how large it may be. */
 export interface BodyTerms {
   uploads: BodyRooms;
-  /** Who answers for it: an organization, a person, a management key, or a stranger's network at one door. */
+  /** An organization, a person, a management key, or the network of an unauthenticated client and the endpoint it uses. */
   account: string;
   limitBytes: number;
-  /** Told once all of it is there. */
+  /** Called when the body is complete. */
   received?(): void;
 }
 
-/** The room of those who have shown nothing yet: nobody's is used up at another door, or from another network. */
+/** Accounts the bodies of unauthenticated clients by endpoint and network, so that neither exhausts the room of another. */
 export const strangersRoom = (
   { strangers }: Pick<Uploads, "strangers">,
   door: string,
@@ -28,22 +28,22 @@ export const strangersRoom = (
   account: `${door} ${address === null ? "" : networkOf(address)}`,
 });
 
-/** Media type and declared size, by the headers alone; throws 415 or 413. */
+/** Checks media type and declared size from the headers alone; throws 415 or 413. */
 export function checkJsonBody({ headers }: Request, limitBytes: number): void {
   checkType(headers);
   if ((declaredBytes(headers) ?? 0) > limitBytes) throw tooLarge(limitBytes);
 }
 
 /**
- * The whole body; throws 415 or 413, 429 or 503 without room for it. The server waits for the rest, so that a client
- * still uploading can read the answer (`linger.ts`). Once it has been read to its end its room is free again.
+ * Returns the whole body; throws 415 or 413, or 429 or 503 if there is no room for it. The server waits for the rest, so that
+ * a client that is still uploading can read the response (`linger.ts`). The room is released when the body has been read.
  */
 export async function readJsonBody(request: Request, terms: BodyTerms): Promise<Uint8Array> {
   checkJsonBody(request, terms.limitBytes);
   return await readCheckedBody(request, terms);
 }
 
-/** The same of a request whose headers have been checked: they are not read again. */
+/** The same for a request whose headers were checked before. */
 export async function readCheckedBody(request: Request, terms: BodyTerms): Promise<Uint8Array> {
   const { uploads, account } = terms;
   const declared = declaredBytes(request.headers);
@@ -60,7 +60,7 @@ export async function readCheckedBody(request: Request, terms: BodyTerms): Promi
   }
 }
 
-/** Null for a chunked body, and where there is none. */
+/** Null for a chunked body, and if there is no body. */
 function declaredBytes(headers: Headers): number | null {
   const declared = headers.get("content-length");
   return declared === null ? null : Number(declared);
@@ -87,7 +87,7 @@ function checkType(headers: Headers): void {
   }
 }
 
-/** Takes room as it comes: what is only declared costs nothing, and keeps nobody out. Where it throws, the rest is still to come. */
+/** Takes room as bytes arrive, so that a declared length alone keeps nobody out. If it throws, the rest is still to come. */
 async function readCounted({ body }: Request, room: Room, { limitBytes }: BodyTerms): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();
   const pieces = new Pieces();
@@ -103,7 +103,7 @@ async function readCounted({ body }: Request, room: Room, { limitBytes }: BodyTe
   }
 }
 
-/** A framing error makes the read reject; the parser below us answers that by itself and closes (hardening.md §1). */
+/** Reading rejects after a framing error, which Bun's parser answers itself before it closes (hardening.md §1). */
 const unreadable = (): Refusal =>
   new Refusal("invalid_request", "The body could not be read to its end. Send the request again.");
 

@@ -1,5 +1,5 @@
-// The front door; Bun.serve lives only here. Every answer carries `x-request-id`, whatever happens (hardening.md §1
-// names what Bun's parser answers before us).
+// The HTTP server, and the only caller of Bun.serve. Every response carries `x-request-id`, except those that Bun's parser
+// sends before we see the request (hardening.md §1).
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newRequestId } from "../lib/id.ts";
@@ -19,8 +19,8 @@ export interface ServerOptions {
   host: string;
   port: number;
   /**
-   * Several processes listen on the port, and the kernel spreads connections over them; null where this is the only one.
-   * The first one makes sure that no other gateway is among them.
+   * Set if several processes listen on the port, between which the kernel distributes connections. The first one makes
+   * sure that no other gateway is among them.
    */
   share: "first" | "other" | null;
   router: Router;
@@ -28,30 +28,30 @@ export interface ServerOptions {
   clock: Clock;
   access: AccessLog;
   clients: ClientAddress;
-  /** Deadline for a whole header block, and for anything that a handler gives no other. */
+  /** Deadline for a complete header block, and the default for everything a handler does. */
   headerTimeoutMs: number;
-  /** How long a socket may idle behind an answer. */
+  /** How long a connection may be idle after a response. */
   keepAliveMs: number;
-  /** Above the product's own limit, whose refusal is readable (hardening.md §1). */
+  /** Bun's limit, above the product's own, which is refused readably (hardening.md §1). */
   maxBodyBytes: number;
-  /** A bug's error, for the log. */
+  /** Receives the errors of bugs, for the log. */
   failed(error: unknown, requestId: string): void;
-  /** Told of each refusal that was thrown up to here, by its code. */
+  /** Receives the code of each refusal thrown by a handler. */
   refused(code: string): void;
 }
 
 export interface Listening {
   port: number;
-  /** Stops accepting; resolves when open answers have ended, or cuts them when `force`. */
+  /** Stops accepting; `drain` resolves when open responses have ended, `cut` ends them. */
   stop(how: "drain" | "cut"): Promise<void>;
 }
 
-/** The statuses of refusals. */
+/** Statuses from here on are refusals. */
 const REFUSED_FROM = 400;
 const ABSOLUTE = /^https?:\/\//;
 const PLAIN_HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
-/** Throws `ListenFailure` where the port does not open. */
+/** Throws `ListenFailure` if the port cannot be opened. */
 export function listen(options: ServerOptions): Listening {
   const server = open(options);
   return {
@@ -86,7 +86,7 @@ function open(options: ServerOptions): BunServer {
   }
 }
 
-/** `turn`: what it waits for before anything of it is done. */
+/** `turn`: resolves when the request may be handled; null if at once. */
 async function serve(
   options: ServerOptions,
   arrived: Arrived,
@@ -97,7 +97,7 @@ async function serve(
   let response: Response;
   try {
     if (turn !== null) await turn;
-    if (chunked) await nextTurn(); // what has come of it by now is one piece
+    if (chunked) await nextTurn(); // the chunks that have arrived by then are read as one piece
     response = await route(options, arrived);
   } catch (error) {
     if (!(error instanceof Refusal)) options.failed(error, arrived.requestId);
@@ -113,7 +113,7 @@ async function serve(
   return response;
 }
 
-/** In the form of whoever asked: a surface's, a page for a browser where no API is. */
+/** Formats a refusal for its client: in a surface's envelope, or as a page for a browser outside the API. */
 function refused({ router }: ServerOptions, arrived: Arrived, refusal: Refusal): Response {
   const { route: found, path, request, requestId } = arrived;
   const isPage =
@@ -125,21 +125,21 @@ function refused({ router }: ServerOptions, arrived: Arrived, refusal: Refusal):
   return replyRefusal(requestId, refusal, format && { format });
 }
 
-/** One request, as its handler and the log see it: what few of them ask for is made when it is. */
+/** A request, as its handler and the log see it. Rarely used members are computed on demand. */
 class Arrived implements HttpContext {
   readonly requestId: string;
   readonly receivedAtMs: number;
-  /** By the monotonic clock. */
+  /** Monotonic time of arrival. */
   readonly arrivedMs: number;
   path = "";
   rest = "";
   /** Undecoded. */
   search = "";
-  /** Once it is found. */
+  /** Null until it is found. */
   route: Pick<Route, "format" | "surface" | "page"> | null = null;
-  /** The answer is sent behind its handler's back, by an idle time of its own. */
+  /** True if the response is still being sent after its handler returned, with its own idle timeout. */
   goesOn = false;
-  /** The peer, once it was asked for. */
+  /** The peer's address, once read. */
   private seen: string | null = null;
 
   constructor(
@@ -150,7 +150,7 @@ class Arrived implements HttpContext {
     this.receivedAtMs = options.clock.nowMs();
     this.requestId = newRequestId(this.receivedAtMs);
     this.arrivedMs = options.clock.monotonicMs();
-    // A client that leaves takes it along.
+    // Not available once the client has disconnected.
     this.seen = options.access.on ? this.peer : null;
   }
 
@@ -174,7 +174,7 @@ class Arrived implements HttpContext {
     return () => this.keepAlive();
   };
 
-  /** The answer is over: what a handler set would stay on the socket (wire.md §6). */
+  /** Resets the idle timeout after a response, because a handler's would stay on the connection (wire.md §6). */
   keepAlive(): void {
     this.setIdleTimeout(secondsOf(this.options.keepAliveMs));
   }
@@ -185,7 +185,7 @@ function route({ router, cors }: ServerOptions, arrived: Arrived): Response | Pr
   const { path, query } = targetOf(request);
   if (request.method === "OPTIONS") {
     const allowed = router.allowed(path);
-    // A page of an allowed origin passes where nothing is, too: it could not read the 404 behind a refused preflight.
+    // An allowed origin passes for unknown paths, too: it could not read the 404 after a refused preflight.
     if (allowed.length > 0 || cors.isPreflight(request))
       return cors.preflight(request, { requestId, allowed });
   }
@@ -197,7 +197,7 @@ function route({ router, cors }: ServerOptions, arrived: Arrived): Response | Pr
   return route.handler(arrived);
 }
 
-/** Path and query of the target. An odd or missing Host gives a target that is no absolute URL: refused here. */
+/** Returns path and query of the target. With an invalid or missing Host the target is not an absolute URL, which is refused. */
 function targetOf(request: Request): { path: string; query: string } {
   const { url } = request;
   const host = request.headers.get("host");
@@ -210,7 +210,7 @@ function targetOf(request: Request): { path: string; query: string } {
   }
   const start = url.indexOf("/", 8);
   const mark = url.indexOf("?", start);
-  // No text of ours holds it, and PostgreSQL stores none that does; a path with it is nobody's.
+  // None of our texts contains NUL, and PostgreSQL cannot store it. Paths with it match no route.
   if (mark !== -1 && url.includes("%00", mark))
     throw new Refusal("invalid_request", "The query holds a NUL character (%00).");
   const end = mark === -1 ? url.length : mark;

@@ -1,5 +1,5 @@
-// Lines about people on their way into the audit log, where people have a file of their own: carried at once behind each change,
-// at the start, and every minute (docs/decisions/0087-lines-about-people-are-one-with-their-change.md).
+// Moves audit lines about people from the people's file to the audit log: right after each change, at the start, and every
+// minute (docs/decisions/0087-lines-about-people-are-one-with-their-change.md). On PostgreSQL there is nothing to move.
 import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { messageOf } from "../domain/error-message.ts";
@@ -14,9 +14,9 @@ const JOB = "audit_outbox";
 const EVERY_MS = 60_000;
 
 export interface PeopleLines {
-  /** The people's store, which the lines wait in: one connection of this process. */
+  /** Opens the people's store, in which the lines wait; all callers in this process share one connection. */
   openStore(this: void): Promise<PeopleStore>;
-  /** Resolves when what waits is carried, or cannot be now. */
+  /** Resolves when all waiting lines were moved, or cannot be moved now. */
   carry(this: void): Promise<void>;
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function peopleLines(config: Config, { sql, clock, jobs }: LinesOn): Peop
   const place = { dataDir: config.dataDir, databaseUrl: config.databaseUrl };
   if (place.databaseUrl !== null)
     return { openStore: () => openPeopleStore(place), carry: async () => {}, stop: async () => {} };
-  /** All callers share one connection, also while it opens, until it is closed or fails to open. */
+  /** Shared by all callers, also while it opens; reset when it is closed or fails to open. */
   let opening: Promise<PeopleStore> | null = null;
   const opened = (): Promise<PeopleStore> => (opening ??= open());
   const open = (): Promise<PeopleStore> => {
@@ -48,7 +48,7 @@ export function peopleLines(config: Config, { sql, clock, jobs }: LinesOn): Peop
     own.catch(forget);
     return own;
   };
-  // One that cannot be carried is tried again each time, and told of once.
+  // A line that cannot be moved is retried every time, but reported once.
   const told = new Set<string>();
   const failed = (error: Error): void => {
     if (told.has(error.message)) return;
@@ -67,7 +67,7 @@ export function peopleLines(config: Config, { sql, clock, jobs }: LinesOn): Peop
     carry: () => carrying.now(),
     stop: async () => {
       await carrying.stop();
-      const store = await opening?.catch(() => null); // whoever opens it hears why it fails
+      const store = await opening?.catch(() => null); // reported to the caller that opened it
       await store?.close();
     },
   };

@@ -24,7 +24,10 @@ const HASHES = "I5 hash chain";
 const JOIN = "I5 rows join";
 const KINDS = "I2 entry kinds";
 
-/** The invariants of a chain that concern its entries: entries are never changed, so nothing repairs a violation. */
+/**
+ * The invariants of a chain that concern its entries: entries are never changed, so nothing repairs a violation. Accepted
+ * violations are stored under these names: the audit reports those of a renamed invariant again.
+ */
 export const CHAIN_FINDINGS: ReadonlySet<string> = new Set([GAPLESS, HASHES, JOIN, KINDS]);
 
 type Standing = { available: bigint; held: bigint };
