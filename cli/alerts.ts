@@ -68,7 +68,7 @@ const withTerms = (command: Command): Command =>
     .option("--usd <amount>", "from this amount on, like 5.00")
     .option("--percent <n>", "from 1 to 100", wholeNumber)
     .option("--days <n>", "from 1 to 365", wholeNumber)
-    .option("--key <key>", "of key_limit: only this key; all: every key")
+    .option("--key <key>", "for key_limit: only this key; all: every key")
     .option("--channels <ids>", "channels besides the dashboard, separated by commas; or none");
 
 function wholeNumber(text: string): number {
@@ -134,7 +134,7 @@ function addChange(alerts: Command): void {
         if (before === undefined)
           throw new Problem(
             `There is no alert rule ${rule} in ${org}.`,
-            `List what there is: ./tollgate alerts list --org ${org}`,
+            `List them: ./tollgate alerts list --org ${org}`,
           );
         const { kind, amount_usd, percent, days, key, channels, version } = before;
         const { text, value } = await gateway.call("POST /admin/v1/alerts/rules/{rule}/change", {
@@ -166,7 +166,7 @@ function addRemove(alerts: Command): void {
     .action((rule: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        await confirm(context, { what: "Nobody is told any more.", name: rule, yes });
+        await confirm(context, { what: "It no longer alerts anyone.", name: rule, yes });
         const target = "POST /admin/v1/alerts/rules/{rule}/remove";
         const { text } = await gateway.call(target, { org, rule });
         return { json: text, text: `${rule} is removed.` };

@@ -48,7 +48,7 @@ function addAdd(channels: Command): void {
     .command("add")
     .description("add a webhook (its signing secret is shown only now) or a mailbox")
     .requiredOption("--org <org>", "the organization's id or name")
-    .requiredOption("--name <name>", "what people call it")
+    .requiredOption("--name <name>", "its display name")
     .option("--webhook <url>", "an https address that accepts Standard Webhooks")
     .option("--mail <address>", "the address of a member, where the gateway sends mail")
     .action((options: AddOptions, command: Command) =>
@@ -85,7 +85,7 @@ function addRemove(channels: Command): void {
     .action((channel: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        await confirm(context, { what: "It is told nothing any more.", name: channel, yes });
+        await confirm(context, { what: "It no longer receives alerts.", name: channel, yes });
         const target = "POST /admin/v1/alerts/channels/{channel}/remove";
         const { text } = await gateway.call(target, { org, channel });
         return { json: text, text: `${channel} is removed.` };
@@ -130,11 +130,11 @@ function inWords(value: AlertDeliveryJson): string {
     case "delivered":
       return status === null ? "It arrived." : `It arrived: its receiver answered ${status}.`;
     case "failed":
-      return `It did not arrive, and is not tried again: ${reason}`;
+      return `It did not arrive and is not retried: ${reason}`;
     case "tried_again":
       return `It did not arrive: ${reason} It is tried again${next === null ? "" : ` at ${next}`}.`;
     case "unknown":
-      return `Nobody knows yet: no try ended within ${OUTCOME_WITHIN_MS / 1000} seconds. ${OWN_NAME} alerts deliveries tells what comes of it.`;
+      return `The outcome is not known yet: no attempt ended within ${OUTCOME_WITHIN_MS / 1000} seconds. ${OWN_NAME} alerts deliveries shows the outcome.`;
   }
 }
 

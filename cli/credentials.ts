@@ -39,7 +39,7 @@ export function readLogins(file = credentialsFile()): Logins {
   if (!existsSync(file)) return {};
   if ((statSync(file).mode & 0o077) !== 0)
     throw new Problem(
-      `${file} is open to others.`,
+      `Other users can read ${file}.`,
       `chmod 600 ${file}, then log in again: it may have been read.`,
     );
   try {
@@ -70,7 +70,7 @@ export function makeRoom(file = credentialsFile()): void {
   } catch (error) {
     const reason = messageOf(error);
     throw new Problem(
-      `${dirname(file)} cannot be made: ${reason}`,
+      `${dirname(file)} cannot be created: ${reason}`,
       "Set XDG_CONFIG_HOME to a directory of yours.",
     );
   }

@@ -20,7 +20,7 @@ interface GrantOptions {
 }
 
 export function addCredits(program: Command): void {
-  const credits = program.command("credits").description("what an organization can spend");
+  const credits = program.command("credits").description("credits of organizations");
   credits
     .command("grant")
     .description("credit an organization; the same reference credits once")

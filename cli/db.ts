@@ -32,7 +32,10 @@ export function addDb(program: Command): void {
     );
   withConfig(db.command("key <file>"))
     .description("install the data key that all gateways of a database share")
-    .option("--replace", "replace another one, after ./tollgate db rotate-key; the old one is kept beside it")
+    .option(
+      "--replace",
+      "replace an existing key, after ./tollgate db rotate-key; the old one is kept beside it",
+    )
     .action((file: string, { replace }: { replace?: true }, command: Command) =>
       report(command, async () => {
         const dataDir = await dataDirOf(command);
@@ -58,7 +61,7 @@ export function addDb(program: Command): void {
         // Accounts and memberships have a file of their own beside the store, from the first sign-in on.
         const people = join(dataDir, PEOPLE_FILE);
         backUpBoth({ store: storeIn(dataDir), people }, target);
-        say("Stored answers in it stay encrypted: keep a copy of data.key, and keep it apart.");
+        say("Stored answers in it stay encrypted: keep a copy of data.key in a separate place.");
         const copied = existsSync(people) ? `${target}.people` : null;
         await leaveTrace(dataDir, [target, ...(copied === null ? [] : [copied])]);
         const done = { file: target, bytes: statSync(target).size, people: copied };
@@ -87,10 +90,12 @@ function addRestore(db: Command): void {
         const { schema, bytes, people, kept, formerKey, heldOn } = restoreBackup(dataDir, resolve(file));
         const accounts =
           people === null
-            ? "There are no accounts in it: those of the data directory stay."
-            : `Accounts are those of ${people}.`;
+            ? "The backup has no accounts; those of the data directory stay."
+            : `The accounts are from ${people}.`;
         const before =
-          kept.length === 0 ? "There was no store before." : `What was there is kept as ${kept.join(", ")}.`;
+          kept.length === 0
+            ? "There was no store before."
+            : `The previous store is kept as ${kept.join(", ")}.`;
         const tollgate = commandOn(dataDir);
         const done = {
           data_dir: dataDir,
@@ -106,22 +111,22 @@ function addRestore(db: Command): void {
         };
         return {
           json: JSON.stringify(done),
-          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before}\n${toldOf(heldOn)}\n${formerKey === null ? "" : formerAgain(formerKey, tollgate)}→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
+          text: `Restored ${counted(bytes, "byte")} of schema ${schema} as the store in ${dataDir}. ${accounts} ${before}\n${toldOf(heldOn)}\n${formerKey === null ? "" : formerAgain(formerKey, tollgate)}→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
         };
       }),
     );
 }
 
 const formerAgain = (key: string, tollgate: string): string =>
-  `It was made with the data key of before, kept as ${key}: that is data.key again, and the one of now is kept beside it.\n→ Change the key anew before you start: ${tollgate} db rotate-key, with --leaked where the old one was leaked.\n`;
+  `The backup was made with an earlier data key, kept as ${key}: that is data.key again, and the current one is kept beside it.\n→ Change the key again before you start: ${tollgate} db rotate-key, with --leaked if the old one leaked.\n`;
 
 function toldOf(heldOn: RestoreResult["heldOn"]): string {
   if (heldOn === null)
-    return "No store was here that tells what came since: keys and entitlements that were revoked after the backup work again, and routes that were disabled are open. Revoke and disable them anew.";
+    return "There was no store to read later changes from: keys and entitlements revoked after the backup work again, and routes disabled since are open. Revoke and disable them again.";
   const { revoked, routes, retriesAnew } = heldOn;
-  const held = `What came since and holds on: ${counted(revoked, "revocation")} of API keys, management keys (operator.json has one of each start) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`;
+  const held = `Changes after the backup that still apply: ${counted(revoked, "revocation")} of API keys, management keys (each start creates one for operator.json) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`;
   if (retriesAnew === 0) return held;
-  return `${held}\nWhat came since and is gone: ${counted(retriesAnew, "request")} with an Idempotency-Key among it. A retry of one of them is a new request, which its provider is paid for again.`;
+  return `${held}\nLost since the backup: ${counted(retriesAnew, "request")} with an Idempotency-Key, among others. A retry of one of them is a new request, for which the provider is paid again.`;
 }
 
 function addMove(db: Command): void {
@@ -133,7 +138,7 @@ function addMove(db: Command): void {
       report(command, async () => {
         const { to, abandon } = command.opts<{ to: string; abandon?: true }>();
         if (!/^postgres(ql)?:\/\//.test(to))
-          throw new WrongUsage(`${to} is no PostgreSQL URL.`, "Give postgres://…");
+          throw new WrongUsage(`${to} is not a PostgreSQL URL.`, "Give postgres://…");
         const dataDir = await dataDirOf(command);
         await assertStore(dataDir);
         if (abandon === true) return await abandonMove(dataDir, to);
@@ -144,7 +149,7 @@ function addMove(db: Command): void {
         const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
         return {
           json: JSON.stringify({ moved: true, rows, sums_nano_usd: printed, people, kept_as: keptAs }),
-          text: `${total === 0 ? "The move was complete but for its old store." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ${commandOn(dataDir)} serve`,
+          text: `${total === 0 ? "Only the old store remained to be put aside." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ${commandOn(dataDir)} serve`,
         };
       }),
     );
@@ -155,7 +160,7 @@ async function abandonMove(dataDir: string, to: string): Promise<Outcome> {
   await takeBack(dataDir, to);
   return {
     json: JSON.stringify({ moved: false, abandoned: true, data_dir: dataDir }),
-    text: `The move was taken back: the store in ${dataDir} opens again. Its database stays closed; drop it, and give an empty one to the next move.`,
+    text: `The move was cancelled: the store in ${dataDir} opens again. The database stays closed; drop it, and use an empty one for the next move.`,
   };
 }
 

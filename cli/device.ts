@@ -32,7 +32,7 @@ export async function askForCodes(address: string, about: { host: string; versio
     return json as Asked;
   const { message } = (json as { error?: { message?: string } } | null)?.error ?? {};
   throw new Problem(
-    message ?? `${address} answered ${status} and no codes.`,
+    message ?? `${address} answered ${status} without login codes.`,
     status === 429
       ? "Wait a minute, then try again."
       : "Check that --url names a Tollgate gateway of this version.",
@@ -60,11 +60,11 @@ export async function waitForKey(address: string, asked: Asked): Promise<DeviceT
 }
 
 function refused(code: string): Problem {
-  const again = "./tollgate login starts again.";
+  const again = "Start again with ./tollgate login.";
   if (code === "access_denied") return new Problem("The login was declined.", again);
   if (code === "expired_token")
     return new Problem("Nobody approved the login within its ten minutes.", again);
-  return new Problem(`The gateway does not know this login any more (${code}).`, again);
+  return new Problem(`The gateway no longer knows this login (${code}).`, again);
 }
 
 /** Makes the poll try again if the gateway cannot be reached. */

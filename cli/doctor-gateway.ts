@@ -45,18 +45,19 @@ async function inUseFindings({ configuration }: OperatorFile, here: string | nul
   const check = "configuration in use";
   if (file !== here)
     return file !== null && !existsSync(file)
-      ? [note(check, `the gateway works with ${file}, which is not there any more`, PUT_BACK)]
-      : [note(check, `the gateway works with ${nameOf(file)}, not with ${nameOf(here)}`, NAME_IT)];
+      ? [note(check, `the gateway runs with ${file}, which no longer exists`, PUT_BACK)]
+      : [note(check, `the gateway runs with ${nameOf(file)}, not with ${nameOf(here)}`, NAME_IT)];
   if (file === null) return [];
   const { digestOfFile } = await import("../src/config/file-digest.ts");
-  if (digestOfFile(file) === digest) return [ok(check, `${file}, as it is now`)];
-  return [note(check, `the gateway works with an older ${file} than there is now`, RESTART)];
+  if (digestOfFile(file) === digest) return [ok(check, `${file}, unchanged since the gateway started`)];
+  return [note(check, `${file} has changed since the gateway started`, RESTART)];
 }
 
 const nameOf = (file: string | null): string => file ?? "no file";
-const RESTART = "Restart the gateway: it takes the file over.";
-const PUT_BACK = "Put it back before the next start, or that one goes by defaults.";
-const NAME_IT = "Say which one is meant: --config FILE, or TOLLGATE_CONFIG, here or at the next start.";
+const RESTART = "Restart the gateway to apply it.";
+const PUT_BACK = "Put it back before the next start; otherwise the gateway starts with defaults.";
+const NAME_IT =
+  "Use the same file for both: set --config FILE or TOLLGATE_CONFIG here, or at the next start.";
 
 /** Nothing where no management key is known here: then nobody may ask. */
 async function routesFinding(options: DoorOptions): Promise<Finding[]> {
@@ -90,7 +91,7 @@ async function foundGateway(
 ): Promise<{ finding: Finding; place: string | null }> {
   const places: [string | undefined, string][] = [
     [url ?? (process.env["TOLLGATE_URL"] || undefined), "named by --url or TOLLGATE_URL"],
-    [file?.url, "found by operator.json, as commands find it"],
+    [file?.url, "found through operator.json, as by other commands"],
     [address, "at the configured address"],
   ];
   for (const [place, how] of places) {
@@ -99,13 +100,13 @@ async function foundGateway(
     const finding =
       status === 200
         ? ok("gateway", `running and ready at ${place}, ${how}`)
-        : note("gateway", `running at ${place}, ${how}, and not ready (${status})`, NOT_READY);
+        : note("gateway", `running at ${place}, ${how}, but not ready (${status})`, NOT_READY);
     return { finding, place };
   }
   return { finding: await notFound(dataDir), place: null };
 }
 
-const NOT_READY = "It drains, or its store is away: its log says which.";
+const NOT_READY = "It is draining, or cannot reach its store: see its log.";
 
 /** Where no gateway answers: whether one has the data directory. */
 async function notFound(dataDir: string): Promise<Finding> {
@@ -115,8 +116,8 @@ async function notFound(dataDir: string): Promise<Finding> {
   return {
     check: "gateway",
     state: "wrong",
-    found: `process ${owner} has ${dataDir}, and answers nowhere`,
-    next: "It starts, or hangs: wait, look at its log, or stop it; no other one starts there.",
+    found: `process ${owner} holds ${dataDir} but does not answer`,
+    next: "It is starting, or hangs: wait, check its log, or stop it. No other gateway can start there.",
   };
 }
 

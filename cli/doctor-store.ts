@@ -31,15 +31,15 @@ async function fileFindings({ dataDir, trust }: Config): Promise<Finding[]> {
   const refusal = openingRefusal(dataDir) ?? peopleRefusal(dataDir);
   if (refusal !== null) return [refused("store", refusal.message)];
   if (!existsSync(join(dataDir, STORE_FILE)))
-    return [ok("store", `SQLite in ${dataDir}, made at the first start`)];
+    return [ok("store", `SQLite in ${dataDir}, created at the first start`)];
   const mode = statSync(dataDir).mode & 0o777;
   return [
     (mode & 0o077) === 0
       ? ok("store", `SQLite in ${dataDir}`)
       : note(
           "store",
-          `SQLite in ${dataDir}, which is open to others (mode ${mode.toString(8)})`,
-          `The next start closes it; at once: chmod 700 ${dataDir}`,
+          `SQLite in ${dataDir}, which other users can read (mode ${mode.toString(8)})`,
+          `The next start restricts it; to do it now: chmod 700 ${dataDir}`,
         ),
     ...(trust === null ? [] : [await backupFinding(dataDir)]),
     ...quarantineFindings(quarantinedIn(dataDir)),
@@ -51,9 +51,10 @@ async function fileFindings({ dataDir, trust }: Config): Promise<Finding[]> {
 async function backupFinding(dataDir: string): Promise<Finding> {
   const { isOverdue, lastBackup } = await import("../src/store/last-backup.ts");
   const last = lastBackup(dataDir);
-  const found = last === null ? "none was made from here" : `the last one is of ${printTime(last.atMs)}`;
+  const found =
+    last === null ? "none was made with this program" : `the last one was made at ${printTime(last.atMs)}`;
   return isOverdue(last, Date.now())
-    ? note("backup", found, "./tollgate db backup FILE, and keep a copy of data.key apart from it.")
+    ? note("backup", found, "./tollgate db backup FILE, and keep a copy of data.key in a separate place.")
     : ok("backup", found);
 }
 
@@ -80,7 +81,7 @@ async function databaseFindings(url: string, dataDir: string): Promise<Finding[]
     const found = `PostgreSQL ${server}, schema ${schema} of ${newestSchema}, ${gateways} gateway(s) running`;
     const store =
       schema < newestSchema
-        ? note("store", found, "It is brought up to date at the next start, or by ./tollgate db migrate.")
+        ? note("store", found, "The next start migrates it, or ./tollgate db migrate.")
         : ok("store", found);
     return [store, ...quarantineFindings(quarantined), ...stoppedFindings(stopped)];
   } catch (error) {

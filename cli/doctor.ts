@@ -128,7 +128,7 @@ async function releasesFinding(config: Config, store: Finding[]): Promise<Findin
 /** The demo is of the simulator alone. */
 function unsold(providers: Config["providers"]): string {
   const others = providers.map(({ name }) => name).filter((name) => name !== "simulator");
-  return others.length === 0 ? "" : `; nothing of ${others.join(", ")} is sold`;
+  return others.length === 0 ? "" : `; nothing from ${others.join(", ")} is sold`;
 }
 
 function providerFinding({ name, kind, baseUrl, own }: Config["providers"][number]): Finding {

@@ -88,7 +88,7 @@ function addList(entitlement: Command): void {
           ORG: (row: EntitlementJson) => row.org,
           MODEL: (row: EntitlementJson) => row.model,
           PROJECT: (row: EntitlementJson) => row.project,
-          "ASKED BY": (row: EntitlementJson) => row.requested_by,
+          "REQUESTED BY": (row: EntitlementJson) => row.requested_by,
           STATUS: (row: EntitlementJson) => row.status,
           EXPIRES: (row: EntitlementJson) => row.expires_at,
         };

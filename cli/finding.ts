@@ -23,7 +23,6 @@ export const note = (check: string, found: string, next: string): Finding => ({
 export function refused(check: string, words: string, way?: string): Finding {
   const [found = words, ...rest] = words.split("; ");
   const out = way ?? rest.join("; ");
-  const next =
-    out === "" ? "Correct it, and start again." : `${out.slice(0, 1).toUpperCase()}${out.slice(1)}`;
+  const next = out === "" ? "Correct it, then try again." : `${out.slice(0, 1).toUpperCase()}${out.slice(1)}`;
   return { check, state: "wrong", found, next: /[.!?)]$|FILE$|USER \S+$/.test(next) ? next : `${next}.` };
 }

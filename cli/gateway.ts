@@ -66,7 +66,7 @@ export async function findDoor(options: DoorOptions): Promise<Door> {
   const door = written ?? (url === undefined ? addressOnly(findLogin(url)) : null);
   if (door !== null) return { url: url ?? door.url, token: token ?? door.token };
   throw new Problem(
-    `No gateway is known here: there is no ${await operatorFileName(options)}, and no login${url === undefined ? "" : ` at ${url}`}.`,
+    `No gateway was found: there is no ${await operatorFileName(options)}, and no login${url === undefined ? "" : ` at ${url}`}.`,
     "Start one with ./tollgate serve, log in with ./tollgate login --url URL, or name one with --url and --token (TOLLGATE_URL, TOLLGATE_TOKEN).",
   );
 }
@@ -76,7 +76,7 @@ export async function gatewayAddress(options: DoorOptions): Promise<string> {
   const named = (options.url ?? process.env["TOLLGATE_URL"]) || undefined;
   const known = named ?? (await operatorFile(options))?.url ?? findLogin(undefined)?.address;
   if (known !== undefined) return addressOf(known);
-  throw new Problem("No gateway is known here.", "Name one with --url https://gateway.example.com.");
+  throw new Problem("No gateway was found.", "Name one with --url https://gateway.example.com.");
 }
 
 /** What the gateway of this data directory wrote; null if none did. */
@@ -110,7 +110,10 @@ function readDoor(file: string): OperatorFile {
       "Run the command as the user that runs the gateway.",
     );
   }
-  throw new Problem(`${file} has no url and token.`, "Restart the gateway: it writes the file at start.");
+  throw new Problem(
+    `${file} has no url and token.`,
+    "Restart the gateway: it writes the file when it starts.",
+  );
 }
 
 /** `options` are those of the command that asks: a refusal names the one to correct. */

@@ -73,7 +73,7 @@ function addWithdraw(invitations: Command): void {
     .action((invitation: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        await confirm(context, { what: "Its link opens nothing any more.", name: invitation, yes });
+        await confirm(context, { what: "Its link stops working.", name: invitation, yes });
         const target = "POST /admin/v1/invitations/{invitation}/withdraw";
         const { text, value } = await gateway.call(target, { org, invitation });
         return { json: text, text: () => `The invitation of ${value.email} is ${value.state}.` };
@@ -87,7 +87,7 @@ const made = ({ id, email, role, expires_at, link, mail }: MadeInvitationJson): 
     ...(link === null ? [] : [link]),
     mail?.state === "sent"
       ? "The link was mailed as well. It works once, and is not shown again."
-      : `${mail === null ? "This gateway sends no mail" : `No mail was sent (${mail.reason})`}: hand the link over yourself. It works once, and is not shown again.`,
+      : `${mail === null ? "This gateway sends no mail" : `No mail was sent (${mail.reason})`}: pass the link on yourself. It works once, and is not shown again.`,
   ].join("\n");
 
 const INVITATION = {

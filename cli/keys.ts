@@ -53,7 +53,7 @@ const withSettings = (command: Command): Command =>
     .option("--week-limit-usd <amount>", "the same per week, from Monday 00:00 UTC")
     .option("--models <ids>", "models it may use, separated by commas; all: every model of its scope")
     .option("--max-output <tokens>", "maximum output tokens per request, or none", readTokens)
-    .option("--expires <time>", "when it expires, for good: 2026-12-31T00:00:00Z, or none");
+    .option("--expires <time>", "when it expires, permanently: 2026-12-31T00:00:00Z, or none");
 
 function readTokens(text: string): number | "none" {
   if (text === "none") return text;
@@ -143,7 +143,7 @@ function addList(keys: Command): void {
 function addRevoke(keys: Command): void {
   keys
     .command("revoke <key>")
-    .description("revoke a key for good, from its next request on")
+    .description("revoke a key permanently, from its next request on")
     .option("--yes", "do not ask")
     .action((key: string, options: { yes?: boolean }, command: Command) =>
       report(command, async (context) => {
@@ -157,7 +157,7 @@ function addRevoke(keys: Command): void {
 
 /** For a key that had already ended before this command. */
 const overSince = ({ id, revoked_at, expires_at }: KeyJson): string =>
-  revoked_at === null ? `${id} had ended at ${expires_at}.` : `${id} is revoked since ${revoked_at}.`;
+  revoked_at === null ? `${id} had already expired at ${expires_at}.` : `${id} was revoked at ${revoked_at}.`;
 
 function addRename(keys: Command): void {
   keys
@@ -170,7 +170,7 @@ function addRename(keys: Command): void {
         const gateway = await context.gateway();
         const input = { key, name: options.name, version: options.ifVersion };
         const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/rename", input);
-        return { json: text, text: () => `${value.id} is named ${value.name}.` };
+        return { json: text, text: () => `${value.id} is now named ${value.name}.` };
       }),
     );
 }
@@ -223,7 +223,7 @@ function addPause(keys: Command): void {
       report(command, async (context) => {
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/pause", { key });
-        return { json: text, text: () => `${value.id} is paused since ${value.paused_at}.` };
+        return { json: text, text: () => `${value.id} was paused at ${value.paused_at}.` };
       }),
     );
 }
@@ -244,8 +244,8 @@ function addResume(keys: Command): void {
 function addReplace(keys: Command): void {
   keys
     .command("replace <key>")
-    .description("create a key with another key's settings; both work until the old one ends")
-    .option("--overlap <hours>", "the old key ends by itself after this many hours", readHours)
+    .description("create a key with another key's settings; both work until the old one expires")
+    .option("--overlap <hours>", "the old key expires after this many hours", readHours)
     .option("--expires <time>", "when the new key expires, or none; otherwise like the old one")
     .action((key: string, options: { overlap?: number; expires?: string }, command: Command) =>
       report(command, async (context) => {
@@ -255,7 +255,7 @@ function addReplace(keys: Command): void {
         const ends =
           options.overlap === undefined
             ? `${key} works until it is revoked.`
-            : `${key} ends in ${counted(options.overlap, "hour")}.`;
+            : `${key} expires in ${counted(options.overlap, "hour")}.`;
         return { json: text, text: () => `${withSecret(value)}\n${KEEP_IT} ${ends}` };
       }),
     );

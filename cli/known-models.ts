@@ -19,9 +19,9 @@ export async function tellUnknownModels(
   for (const model of models) {
     if (!names.has(model))
       say(
-        `No release serves the model ${JSON.stringify(model)}: the key can use it from when one does.${didYouMean(model, names)}`,
+        `No release serves the model ${JSON.stringify(model)}: the key can use it once one does.${didYouMean(model, names)}`,
       );
     else if (scope === "standard" && !data.some((one) => one.model === model && one.tier === "standard"))
-      say(`${JSON.stringify(model)} takes a key of scope research: this one cannot use it.`);
+      say(`${JSON.stringify(model)} requires a key of scope research; this key cannot use it.`);
   }
 }

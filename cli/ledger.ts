@@ -10,7 +10,7 @@ import { report, say } from "./report.ts";
 import { dollars, table } from "./table.ts";
 
 export function addLedger(program: Command): void {
-  const ledger = program.command("ledger").description("the ledger of all money");
+  const ledger = program.command("ledger").description("check the ledger and resolve what it reports");
   ledger
     .command("audit")
     .description("check every invariant while traffic runs")
@@ -28,7 +28,7 @@ export function addLedger(program: Command): void {
     .description(
       "list requests whose record is damaged, the oldest first; their credits stay held until you decide",
     )
-    .option("--limit <n>", "how many, at most 200; 1,000 without it")
+    .option("--limit <n>", "at most this many, up to 200; default 1,000")
     .option("--cursor <cursor>", "next_cursor of the previous page")
     .action(({ limit, cursor }: { limit?: string; cursor?: string }, command: Command) =>
       report(command, async (context) => {
@@ -97,12 +97,12 @@ function addResolve(ledger: Command): void {
     .command("resolve <request>")
     .description("end a request in quarantine: charge at most what it held, or release it")
     .option("--settle <usd>", "charge this much, like 0.004")
-    .option("--release", "give the whole hold back")
+    .option("--release", "release the whole hold")
     .requiredOption("--reason <text>", "for the audit log")
     .action((request: string, { settle, release, reason }: ResolveOptions, command: Command) =>
       report(command, async (context) => {
         if ((settle === undefined) === (release === undefined))
-          throw new WrongUsage("Say how it ends.", "Give either --settle <usd> or --release.");
+          throw new WrongUsage("It is not clear how to end it.", "Give either --settle <usd> or --release.");
         const body = { charge_usd: settle ?? null, reason };
         const { text, value } = await (await context.gateway()).call(
           "POST /admin/v1/ledger/quarantine/{id}/resolve",

@@ -32,7 +32,7 @@ function addSet(limits: Command): void {
     .option("--org <org>", "an organization's id or name")
     .option("--key <key>", "a key's id")
     .option("--model <model>", "for this model only")
-    .option("--requests-per-minute <n|none>", "none lifts what was set")
+    .option("--requests-per-minute <n|none>", "none lifts the limit")
     .option("--tokens-per-minute <n|none>", "prompt and output together, reserved as quoted")
     .option("--concurrent <n|none>", "requests at once")
     .option(
@@ -62,13 +62,13 @@ function addSet(limits: Command): void {
 function checkNamed({ org, key, model, requestsPerMinute, tokensPerMinute, concurrent }: SetOptions): void {
   if (org === undefined && key === undefined && model === undefined)
     throw new WrongUsage(
-      "These limits are nobody's.",
-      "Name whose they are: --org ORG, --key KEY or --model MODEL.",
+      "No owner was given for the limits.",
+      "Give one: --org ORG, --key KEY or --model MODEL.",
     );
   if (requestsPerMinute === undefined && tokensPerMinute === undefined && concurrent === undefined)
     throw new WrongUsage(
-      "No limit is named.",
-      "Name at least one: --requests-per-minute, --tokens-per-minute or --concurrent.",
+      "No limit was given.",
+      "Give at least one: --requests-per-minute, --tokens-per-minute or --concurrent.",
     );
 }
 
@@ -98,15 +98,15 @@ function numberOf(dimension: RateDimension, text: string | undefined): number | 
   if (number >= 1 && number <= atMost) return number;
   const option = `--${dimension.replaceAll("_", "-")}`;
   throw new WrongUsage(
-    `${option} ${text} is no whole number from 1 to ${atMost}, nor none.`,
-    `Send ${option} 60, or ${option} none, which lifts what was set.`,
+    `${option} ${text} is neither a whole number from 1 to ${atMost} nor none.`,
+    `Use ${option} 60, or ${option} none to lift the limit.`,
   );
 }
 
 /** A limit below what is running is still a limit: tells the operator that nothing running is cut off. */
 function alreadyAbove({ running, in_force: { concurrent } }: RateLimitJson): string[] {
   if (concurrent === null || running <= concurrent) return [];
-  return [`${running} run now: they go on, and none begins before fewer than ${concurrent} do.`];
+  return [`${running} are running now and go on; none begins until fewer than ${concurrent} are running.`];
 }
 
 const shown = (rows: readonly RateLimitJson[]): string =>

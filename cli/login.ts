@@ -21,7 +21,9 @@ export function addLogin(program: Command): void {
         const before = readLogins(file)[address];
         makeRoom(file);
         if (address.startsWith("http:") && !isLoopback(new URL(address)))
-          say(`${address} is not encrypted: whoever is on the way can read the key. Use https if you can.`);
+          say(
+            `${address} is not encrypted: anyone on the network path can read the key. Use https if you can.`,
+          );
         const asked = await askForCodes(address, { host: hostOfHere(), version: VERSION });
         say(invitation(asked));
         const { access_token: token, key, name, person, expires_at } = await waitForKey(address, asked);
@@ -43,8 +45,8 @@ export function addLogout(program: Command): void {
         const found = findLogin(options.url ?? (process.env["TOLLGATE_URL"] || undefined));
         if (found === null)
           throw new Problem(
-            "There is no login to end.",
-            "./tollgate login makes one; --url names its gateway.",
+            "You are not logged in.",
+            "Log in with ./tollgate login, or name the gateway with --url.",
           );
         const { address, login } = found;
         const revoked = await end(address, login.token, forget === true);

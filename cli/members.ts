@@ -12,7 +12,7 @@ import { ROLE } from "./invitations.ts";
 import type { Role } from "../src/domain/roles.ts";
 
 export function addMembers(program: Command): void {
-  const members = program.command("members").description("people of an organization, and their roles");
+  const members = program.command("members").description("members of an organization, and their roles");
   addList(members);
   addRole(members);
   addRemove(members);
@@ -24,7 +24,7 @@ function addList(members: Command): void {
       .command("list")
       .description("list an organization's members, newest first")
       .requiredOption("--org <org>", "the organization's id or name")
-      .option("--search <text>", "a part of a name or an address, or an id"),
+      .option("--search <text>", "part of a name or address, or an id"),
   ).action((options: Paged & { org: string; search?: string }, command: Command) =>
     report(command, async (context) => {
       const gateway = await context.gateway();
@@ -67,11 +67,15 @@ function addRemove(members: Command): void {
       report(command, async (context) => {
         const gateway = await context.gateway();
         const member = await memberNamed(gateway, org, person);
-        await confirm(context, { what: "They come back by a new invitation only.", name: person, yes });
+        await confirm(context, {
+          what: "They can only come back through a new invitation.",
+          name: person,
+          yes,
+        });
         const { text } = await gateway.call("POST /admin/v1/members/{member}/remove", { org, member });
         return {
           json: text,
-          text: `${person} is no member of ${org} any more. ${OWN_NAME} keys list --org ${org} shows its keys: those that they made keep working.`,
+          text: `${person} is no longer a member of ${org}. ${OWN_NAME} keys list --org ${org} shows its keys; those that they created keep working.`,
         };
       }),
     );

@@ -15,14 +15,14 @@ import { type Context, type Outcome, report, say } from "./report.ts";
 import { plain, table } from "./table.ts";
 
 export function addModels(program: Command): void {
-  const models = program.command("models").description("releases proposed from providers' published prices");
+  const models = program.command("models").description("release manifests from providers' published prices");
   addImport(models);
   addDiff(models);
 }
 
 const FROM = [
   "--from <table>",
-  "models.dev, litellm, an https address or a file (else what ships with this program)",
+  "models.dev, litellm, an https address or a file (default: the table shipped with this program)",
 ] as const;
 
 interface ImportOptions {
@@ -43,7 +43,7 @@ interface ImportOptions {
 function addImport(models: Command): void {
   models
     .command("import")
-    .description("write unsigned manifests from a price table; without --out one model's is printed")
+    .description("write unsigned manifests from a price table; without --out, one model's is printed")
     .option(...FROM)
     .option("--provider <name>", "models of this provider only, like openai, anthropic, google")
     .option("--model <name>", "this model only")
@@ -51,8 +51,8 @@ function addImport(models: Command): void {
     .option("--as <name>", "the provider's name in your configuration (else the table's)")
     .option("--region <name>", "the region of the routes", "global")
     .option("--release <number>", "the version of the releases", "1")
-    .option("--image-tokens <number>", "offer images if the table does, holding this many tokens for each")
-    .option("--file-tokens <number>", "offer PDFs if the table does, holding this many tokens for each")
+    .option("--image-tokens <number>", "offer images if the table does, and hold this many tokens for each")
+    .option("--file-tokens <number>", "offer PDFs if the table does, and hold this many tokens for each")
     .option("--file-pages <number>", "maximum pages of a PDF")
     .option("--out <dir>", "the directory for the manifests")
     .option("--force", "replace existing manifests")
@@ -87,7 +87,8 @@ async function importModels(options: ImportOptions): Promise<Outcome> {
   if (options.out !== undefined)
     return written(proposals, options.out, { force: options.force === true, about });
   const [only, ...others] = proposals;
-  if (only === undefined) throw new Problem("No manifest could be made.", "The lines above say why.");
+  if (only === undefined)
+    throw new Problem("No manifest could be made.", "See the lines above for the reasons.");
   if (others.length > 0)
     throw new Problem(
       `That is ${proposals.length} models.`,
@@ -102,7 +103,7 @@ function filesOf({ fileTokens, filePages }: ImportOptions): { tokens: number; pa
   if (fileTokens === undefined || filePages === undefined)
     throw new WrongUsage(
       "--file-tokens and --file-pages belong together.",
-      "Say what a PDF costs at most, and how many pages such a one has.",
+      "Give both: the most tokens that a PDF costs, and the most pages that it has.",
     );
   return {
     tokens: wholeNumber("--file-tokens", fileTokens),
@@ -126,7 +127,7 @@ async function markupOf(text: string): Promise<Decimal> {
   const markup = readDecimal(text);
   if (markup === null || isZero(markup) || compareDecimals(markup, exactly(MARKUP_MAX)) > 0)
     throw new WrongUsage(
-      `--markup ${text} is no factor above 0 and at most ${MARKUP_MAX}.`,
+      `--markup ${text} is not a factor above 0 and at most ${MARKUP_MAX}.`,
       "1.2 adds a fifth to each price of the table.",
     );
   return markup;
@@ -134,7 +135,7 @@ async function markupOf(text: string): Promise<Decimal> {
 
 function wholeNumber(option: string, text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new WrongUsage(`${option} ${text} is no whole number from 1.`, "Give one like 3.");
+  throw new WrongUsage(`${option} ${text} is not a whole number of 1 or more.`, "Give one like 3.");
 }
 
 type Terms = Parameters<typeof import("../src/releases/catalogue/proposal.ts").propose>[1];
@@ -153,7 +154,7 @@ async function proposed(
       const proposal = propose(entry, terms);
       const file = fileNameOf(proposal.manifest);
       if (taken.has(file.toLowerCase()))
-        throw new Damaged(`its file would be that of another model, ${file}`);
+        throw new Damaged(`its file name would be that of another model, ${file}`);
       taken.add(file.toLowerCase());
       return [{ ...proposal, file }];
     } catch (error) {
@@ -185,8 +186,8 @@ function written(
     ...done.written.map((path) => `written    ${path}`),
     ...done.replaced.map((path) => `replaced   ${path}`),
     ...done.unchanged.map((path) => `unchanged  ${path}`),
-    ...done.kept.map((path) => `KEPT       ${path}: it says otherwise already; --force replaces it`),
-    `${counted(done.written.length + done.replaced.length, "manifest")} written to ${folder}. Look at them, then: ${OWN_NAME} release sign FILE --key release.private.jwk`,
+    ...done.kept.map((path) => `KEPT       ${path}: it exists with other content; --force replaces it`),
+    `${counted(done.written.length + done.replaced.length, "manifest")} written to ${folder}. Review them, then: ${OWN_NAME} release sign FILE --key release.private.jwk`,
   ];
   const exitCode = done.kept.length > 0 || proposals.length === 0 ? 1 : 0;
   return { json: JSON.stringify({ ...about, ...done }), text: lines.join("\n"), exitCode };
@@ -241,7 +242,7 @@ async function diffModels(options: DiffOptions, context: Context): Promise<Outco
     text: [
       ...routes.filter(({ status }) => NOTEWORTHY.has(status)).map(printed),
       summary(routes),
-      ...(damaged.length > 0 ? [`Damaged in the store, compared with nothing: ${damaged.join(", ")}`] : []),
+      ...(damaged.length > 0 ? [`Damaged in the store, not compared: ${damaged.join(", ")}`] : []),
     ].join("\n\n"),
     exitCode: routes.some(({ status }) => NOTEWORTHY.has(status)) ? 1 : 0,
   };
@@ -253,7 +254,7 @@ const NOTEWORTHY: ReadonlySet<RouteDifference["status"]> = new Set(["changed", "
 function pairOf(pair: string): [string, string] {
   const [name, provider, ...rest] = pair.split("=");
   if (name && provider && rest.length === 0) return [name, provider];
-  throw new WrongUsage(`--map ${pair} is no pair.`, "Write it like --map acme=openai.");
+  throw new WrongUsage(`--map ${pair} is not a pair.`, "Write it like --map acme=openai.");
 }
 
 const COLUMNS = {
@@ -281,8 +282,8 @@ function printed({ use, ...one }: RouteDifference & { use: ModelUseJson | null }
 const WORDS: Record<RouteDifference["status"], (listed: string) => string> = {
   same: () => "as in the table",
   changed: (listed) => `differs from ${listed}`,
-  vanished: () => "the table has no such model of this provider any more",
-  ambiguous: (listed) => `several providers have it (${listed}): say which with --map`,
+  vanished: () => "the table no longer has this model of this provider",
+  ambiguous: (listed) => `several providers have it (${listed}): choose one with --map`,
   unlisted: () => "not in this table",
 };
 

@@ -21,7 +21,7 @@ test("the next step after a refused release depends on the check that failed", (
   expect(mended("version")).toStartWith("Raise the version");
   expect(mended("expiry")).toContain("--expires-in");
   expect(mended("signature", "pricing.input_per_million")).toBe(
-    "Correct the manifest, sign it again, and publish that.",
+    "Correct the manifest, sign it again, and publish it.",
   );
   expect(mended()).toBe(mended("signature", "model")); // a gateway that does not say which
 });

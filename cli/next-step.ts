@@ -20,11 +20,11 @@ const LISTED_VERSIONS = "./tollgate keys list, limits list, members list or aler
 /** By the check that failed. */
 const RELEASES: Record<NonNullable<ErrorJson["error"]["step"]> | "manifest", string> = {
   signature:
-    "Sign it with a key of the gateway's trust.release_keys; or add the signer's public key there, and start the gateway anew.",
-  manifest: "Correct the manifest, sign it again, and publish that.",
+    "Sign it with a key of the gateway's trust.release_keys; or add the signer's public key there, and restart the gateway.",
+  manifest: "Correct the manifest, sign it again, and publish it.",
   version:
-    "Raise the version in the manifest, sign it again, and publish that; to go back to older terms, too.",
-  expiry: "Sign it again, with --expires-in for a longer time, and publish that.",
+    "Raise the version in the manifest, sign it again, and publish it; the same applies when you go back to older terms.",
+  expiry: "Sign it again with a longer --expires-in, and publish it.",
 };
 
 /** One sentence that tells the operator what to do next. `options` are those of the command that was typed. */
@@ -46,19 +46,19 @@ export function nextStep(
   if (code === "second_person_required")
     return "Let another operator decide: at Operators → Entitlements of the dashboard, or after ./tollgate login as themselves. ./tollgate entitlement list shows who asked.";
   if (code === "conflict" || (code === "changed_meanwhile" && param === null))
-    return "Look at the present state first, then decide anew.";
+    return "Check the current state first, then decide again.";
   if (code === "changed_meanwhile")
-    return `See what it is now with ${LISTED_VERSIONS}, and give its version if you still want this.`;
+    return `See the current state with ${LISTED_VERSIONS}, and give its version if you still want the change.`;
   // A wrong field is found in the signature step.
   if (code === "release_refused")
     return RELEASES[step === undefined || (step === "signature" && param !== null) ? "manifest" : step];
   if (code === "overloaded")
-    return "The gateway is busy, draining or without its store: try again in a few seconds.";
+    return "The gateway is busy, draining or cannot reach its store: try again in a few seconds.";
   if (code === "internal_error") return "Look for the request id in the gateway's log.";
   // An unknown URL or parameter means that this program's version of the API is not the gateway's.
   if (code === "unknown_url" || code === "unknown_parameter") {
     const unknown = param === null ? "this command" : param;
-    return `The gateway is of another version than this command line and does not know ${unknown}. Use the command line of its version, or upgrade the gateway.`;
+    return `The gateway has another version than this command line and does not know ${unknown}. Use the command line of its version, or upgrade the gateway.`;
   }
   return param === null
     ? "See ./tollgate help and docs/cli.md."

@@ -9,7 +9,7 @@ export function addOrg(program: Command): void {
   org
     .command("create")
     .description("create an organization")
-    .requiredOption("--name <name>", "what people call it, at most 200 characters")
+    .requiredOption("--name <name>", "its display name, at most 200 characters")
     .action((options: { name: string }, command: Command) =>
       report(command, async (context) => {
         const { text, value } = await (await context.gateway()).call("POST /admin/v1/organizations", {

@@ -13,14 +13,14 @@ export function organizationNamed(name: string, all: readonly OrganizationJson[]
   const found = all.filter((one) => calledLike(one.name) === meant);
   const [only] = found;
   if (only === undefined)
-    throw new Problem(`No organization is called "${name}".`, "List what there is: ./tollgate org list");
+    throw new Problem(`No organization is called "${name}".`, "List them: ./tollgate org list");
   if (found.length === 1) return only.id;
   const rows = found
     .slice(0, NAMED_AT_MOST)
-    .map(({ id, name: called, created_at }) => `${id}, "${called}", made at ${created_at}`);
+    .map(({ id, name: called, created_at }) => `${id}, "${called}", created at ${created_at}`);
   const others = found.length - rows.length;
   throw new Problem(
     `${found.length} organizations are called "${name}":\n  ${rows.join("\n  ")}${others > 0 ? `\n  and ${others} more` : ""}`,
-    "Name the one that you mean by its id: --org ORG.",
+    "Give its id: --org ORG.",
   );
 }

@@ -42,7 +42,11 @@ export function addPayments(program: Command): void {
     .action((order: string, options: { yes?: boolean }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        await confirm(context, { what: "Its amount is credited for good.", name: order, yes: options.yes });
+        await confirm(context, {
+          what: "Its amount is credited permanently.",
+          name: order,
+          yes: options.yes,
+        });
         const { text, value } = await gateway.call("POST /admin/v1/payments/orders/{order}/confirm", {
           order,
         });

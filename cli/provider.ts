@@ -20,9 +20,9 @@ export function addProvider(program: Command): void {
     .command("provider")
     .description("the configured providers")
     .command("test")
-    .argument("<name>", "as the configuration names it")
+    .argument("<name>", "its name in the configuration")
     .description("test a provider: reachable, key, answer, stream, tool call, usage")
-    .option("--model <model>", "the provider's name of a model; makes three small paid calls")
+    .option("--model <model>", "the provider's name for a model; makes three small paid calls")
     .option("--config <file>", "configuration (TOLLGATE_CONFIG; else ./tollgate.yaml if present)")
     .action((name: string, _: object, command: Command) =>
       report(command, () => testProvider(name, command.optsWithGlobals<TestOptions>())),
@@ -37,7 +37,7 @@ async function testProvider(name: string, options: TestOptions): Promise<Outcome
   try {
     const model = options.model ?? null;
     const expected = model === null ? null : await expectation(provider, { model, kind: config.kind.name });
-    say(expected === null ? "Nothing is paid for: no model was named." : `At most ${expected.text}.`);
+    say(expected === null ? "No paid call is made: no model was given." : `At most ${expected.text}.`);
     const steps: (Omit<Trial, "failure"> & { next: string | null })[] = [];
     const probed = config.health.probe !== null;
     for await (const { failure, ...step } of tryProvider(provider, { model, probed })) {
@@ -137,7 +137,7 @@ const nextOf = ({ check, state }: Pick<Trial, "check" | "state">, name: string):
   if (state === "skipped") return check === "answer" ? `./tollgate provider test ${name} --model …` : null;
   if (state !== "note") return null;
   return check === "usage"
-    ? "Look whether the vendor has a switch for usage."
+    ? "Check whether the vendor has a setting that reports usage."
     : "Offer tools with another model.";
 };
 
@@ -146,29 +146,29 @@ function remedy({ reason }: Failure, { kind, name }: ProviderConfig): string {
   switch (reason) {
     case "connect":
     case "connect_timeout":
-      return `Check base_url of ${name}, and that this machine may reach it.`;
+      return `Check base_url of ${name}, and that this machine can reach it.`;
     case "shortage":
-      return "This machine has nothing left for another connection: see ulimit -n, and what else runs here.";
+      return "This machine cannot open another connection: check ulimit -n, and what else is running here.";
     case "account":
       return `Check ${kind.credential.setting} of ${name}, and what the account may use.`;
     case "quota":
       return "The account has no credit or quota left: add some at the vendor.";
     case "rate_limited":
-      return "It limits us: try again in a while.";
+      return "The provider is rate limiting us: try again later.";
     case "unavailable":
     case "server":
     case "timeout":
     case "deadline":
-      return "It is there and fails: try again, or look at the vendor's status page.";
+      return "The provider is reachable but fails: try again, or check the vendor's status page.";
     case "no_answer":
-      return "The model could not say what it was asked for: try another one.";
+      return "The model could not give the requested answer: try another one.";
     case "broken":
-      return `It answers in another shape than ${kind.name}: check kind and base_url.`;
+      return `It answers in another format than ${kind.name}: check kind and base_url.`;
     case "rejected":
     case "content_filter":
     case "context_length":
     case "aborted":
     case "stopped":
-      return "Its words say what it did not take: the model's name, or a field of its dialect.";
+      return "Its message says what it did not accept: the model's name, or a field of its dialect.";
   }
 }

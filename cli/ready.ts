@@ -16,7 +16,9 @@ export function addReady(program: Command): void {
         const address = await gatewayAddress(options);
         const status = await statusOf(new URL("/readyz", address));
         const ready = status === 200;
-        const text = ready ? `${address} takes requests.` : `${address} takes no requests now (${status}).`;
+        const text = ready
+          ? `${address} accepts requests.`
+          : `${address} does not accept requests now (${status}).`;
         return { json: JSON.stringify({ ready, status }), text, exitCode: ready ? 0 : 1 };
       }),
     );
@@ -28,8 +30,8 @@ async function statusOf(url: URL): Promise<number> {
     return (await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })).status;
   } catch {
     throw new Problem(
-      `Nobody answers at ${url.href}.`,
-      "Look at the gateway's log, or start it: ./tollgate serve",
+      `Nothing answers at ${url.href}.`,
+      "Check the gateway's log, or start it: ./tollgate serve",
     );
   }
 }

@@ -79,7 +79,7 @@ function answerOf(text: string, file: string): unknown {
 const noReceipt = (file: string, reason = ""): Problem =>
   new Problem(
     `${file} holds no receipt.${reason}`,
-    "Save the answer of GET /v1/receipts/{request_id} into it, as it came.",
+    "Save the response of GET /v1/receipts/{request_id} in it, unchanged.",
   );
 
 /** What the file says outside the signature and the signed content does not confirm: readers would believe it. */
@@ -89,7 +89,7 @@ function unsignedOf({ id, receipt }: Content["beside"], signed: SignedReceipt): 
     ...(receipt === undefined ? [] : differencesOf("receipt", receipt, signed)),
   ];
   return wrong.map(
-    ({ what, stated, found }) => `${what}: the file says ${stated}, what was signed says ${found}`,
+    ({ what, stated, found }) => `${what}: the file says ${stated}, the signed text says ${found}`,
   );
 }
 
@@ -108,7 +108,7 @@ async function readJwks({ jwks, url = process.env["TOLLGATE_URL"] }: VerifyOptio
   } catch (error) {
     if (error instanceof Problem) throw error;
   }
-  throw new Problem(`${from} is no JWK set.`, `It is what the gateway answers at ${JWKS_PATH}.`);
+  throw new Problem(`${from} is not a JWK set.`, `The gateway serves its own at ${JWKS_PATH}.`);
 }
 
 async function fetched(url: string): Promise<string> {
@@ -135,12 +135,15 @@ async function verified(
     const reason = messageOf(error);
     throw new Problem(
       `${file} is not a receipt of this gateway: ${reason}.`,
-      "Check that the file was not changed, and that the keys are those of the gateway that signed it.",
+      "Check that the file was not changed, and that the keys belong to the gateway that signed it.",
     );
   }
   const parsed = receiptSchema.safeParse(payload["receipt"]);
   if (parsed.success) return { receipt: parsed.data, signed: payload["receipt"] as SignedReceipt };
-  throw new Problem(`${file} is signed, but is no receipt that this program knows.`, "Use a newer program.");
+  throw new Problem(
+    `${file} is signed, but is not a receipt that this program knows.`,
+    "Use a newer program.",
+  );
 }
 
 type SaidAndComputed = [what: string, said: string, computed: string];
@@ -186,7 +189,7 @@ function priceOfReceipt({ release }: ReceiptJson): Price {
 
 const amount = (text: string): NanoUsd => {
   const parsed = parseUsd(text);
-  if (parsed === null) throw new Problem(`"${text}" is no amount of dollars.`, "Use a newer program.");
+  if (parsed === null) throw new Problem(`"${text}" is not a dollar amount.`, "Use a newer program.");
   return nanoUsd(parsed);
 };
 

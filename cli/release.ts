@@ -63,7 +63,7 @@ function addSign(release: Command): void {
         const expiresInMs = spanMs(options.expiresIn);
         if (expiresInMs === null)
           throw new WrongUsage(
-            `--expires-in ${options.expiresIn} is no span of time.`,
+            `--expires-in ${options.expiresIn} is not a duration.`,
             "Write it like 30d or 12h.",
           );
         const signed = await sign(manifest, { key: options.key, expiresInMs });

@@ -45,7 +45,7 @@ export async function report(command: Command, work: (context: Context) => Promi
   if (outcome.exitCode !== undefined) process.exitCode = outcome.exitCode;
 }
 
-const OTHER_VERSION = "a gateway of another version than this command line, whose answer it cannot print";
+const OTHER_VERSION = "a gateway of another version than this command line, whose response it cannot print";
 
 /**
  * The answer may lack a field that the text prints. A reading command then fails. A command that has changed
@@ -60,15 +60,15 @@ async function textOf({ json, text }: Outcome, changed: boolean): Promise<string
     if (!changed)
       throw new Problem(
         `This is ${OTHER_VERSION}.`,
-        "Use the command line of its version, or --json, which prints answers as they come.",
+        "Use the command line of its version, or --json, which prints responses unchanged.",
       );
-    say(`Done, by ${OTHER_VERSION}: this is all of it, as it came.`);
+    say(`Done, by ${OTHER_VERSION}. This is the whole response, unchanged:`);
     return json;
   }
 }
 
 /** The option `--watch` and its description; the second value is its default. */
-export const WATCH = ["--watch [seconds]", "show it again every so often, until Ctrl-C"] as const;
+export const WATCH = ["--watch [seconds]", "print it again at this interval, until Ctrl-C"] as const;
 const WATCH_SECONDS = 2;
 
 /** Runs `report`, with `--watch` again and again. */

@@ -28,11 +28,11 @@ export function addVerify(request: Command): void {
   request
     .command("verify <request>")
     .description(
-      "verify a charge here: signatures, prices, arithmetic, hold, entries of the ledger, their chain",
+      "verify a charge locally: signatures, prices, arithmetic, hold, ledger entries and their chain",
     )
     .option("--trust <file>", "the release key you trust (JWK), instead of the gateway's")
-    .option("--jwks <file>", "receipt keys that you kept, instead of the gateway's")
-    .option("--to-head", "follow the chain of entries to its head, however far that is")
+    .option("--jwks <file>", "receipt keys that you saved, instead of the gateway's")
+    .option("--to-head", "follow the chain of entries to its head, however long it is")
     .action((id: string, { trust, jwks, toHead }: VerifyOptions, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();

@@ -13,11 +13,11 @@ import { addVerify } from "./request-verify.ts";
 import { dollars, fields, plain, table } from "./table.ts";
 
 export function addRequest(program: Command): void {
-  const request = program.command("request").description("requests as the ledger knows them");
+  const request = program.command("request").description("requests, as recorded in the ledger");
   request
     .command("show <request>")
     .description(
-      "show a request's receipt, hold, attempts and timings, or what a refusal or replay asked for",
+      "show a request's receipt, hold, attempts and timings, or what a refused or replayed request asked for",
     )
     .action((id: string, _: object, command: Command) =>
       report(command, async (context) => {
@@ -32,7 +32,7 @@ export function addRequest(program: Command): void {
   addVerify(request);
   withFilters(request.command("list"))
     .description("list an organization's requests, newest first, including refusals and replays")
-    .option("--limit <n>", "how many, at most 200", "50")
+    .option("--limit <n>", "at most this many, up to 200", "50")
     .option("--cursor <cursor>", "next_cursor of the previous page")
     .action((options: Filters & Page, command: Command) =>
       report(command, async (context) => {
@@ -168,7 +168,7 @@ function claimsOf({ n, doubts, told }: RequestJson["attempts"][number]): string[
     ...(doubts.length > 0 ? [`attempt ${n}, doubts: ${doubts.join(", ")}`] : []),
     ...(figures.length > 0
       ? [
-          `attempt ${n}, told beyond the quote: ${figures.map(([name, figure]) => `${name} ${figure}`).join(", ")}`,
+          `attempt ${n}, reported beyond the quote: ${figures.map(([name, figure]) => `${name} ${figure}`).join(", ")}`,
         ]
       : []),
   ];

@@ -65,14 +65,14 @@ async function outcomeOf(done: Done): Promise<Outcome> {
 }
 
 const EARLIER = [
-  "An earlier run had changed the data key, and was ended before it said so: its new key is in its place now. Nothing was changed twice; to change the key once more, run this again.",
+  "An earlier run changed the data key but was interrupted before it finished: its new key is now in place. Nothing was changed twice; to change the key once more, run this again.",
 ];
 
 function wordsOf({ answers, channels, factors, sessions }: Rotation, leaked: boolean): string[] {
   const sealed = `The data key was changed: ${counted(answers.resealed, "stored answer")}, ${counted(channels.resealed, "secret")} of webhook channels and ${counted(factors.resealed, "second factor")} are sealed with the new one.`;
   const unreadable = [
     [answers.unreadable, "stored answer", ""],
-    [channels.unreadable, "secret", " of webhook channels: make those channels anew"],
+    [channels.unreadable, "secret", " of webhook channels: create those channels again"],
     [factors.unreadable, "second factor", ": ./tollgate people reset EMAIL --two-factor"],
   ] as const;
   return [
@@ -80,28 +80,28 @@ function wordsOf({ answers, channels, factors, sessions }: Rotation, leaked: boo
     ...unreadable
       .filter(([count]) => count > 0)
       .map(([count, one, more]) => `The old key did not open ${counted(count, one)}${more}.`),
-    `${counted(sessions, "session")} ended: everybody signs in anew.`,
+    `${counted(sessions, "session")} ended: everybody has to sign in again.`,
     leaked
-      ? "Receipts that the old key signed do not verify any more, for whoever has it signs the same: who kept one fetches it again."
-      : "Receipts that the old key signed verify as before.",
+      ? "Receipts signed by the old key no longer verify, since anyone who has the key can forge them. Fetch the ones you keep again."
+      : "Receipts signed by the old key still verify.",
   ];
 }
 
 function nextSteps({ shared, dataDir, kept }: Done, tollgate: string): string[] {
   const others = shared
     ? [
-        `→ Put ${dataDir}/data.key into the data directory of each other gateway, in the place of the old one: ./tollgate --data-dir OTHER db key FILE --replace`,
+        `→ Put ${dataDir}/data.key into the data directory of each other gateway, replacing the old one: ./tollgate --data-dir OTHER db key FILE --replace`,
       ]
     : [];
   const former =
     kept === null
       ? []
       : [
-          `→ The old key is kept as ${kept}, for backups that were made with it. Destroy it, and all copies of it, once none of those is to be restored any more.`,
+          `→ The old key is kept as ${kept}, for backups that were made with it. Destroy it and all its copies once you no longer need those backups.`,
         ];
   return [
     ...others,
-    `→ Keep a copy of ${dataDir}/data.key apart from the store, make a new backup of the store, and start: ${tollgate} serve`,
+    `→ Keep a copy of ${dataDir}/data.key in a separate place, make a new backup of the store, and start: ${tollgate} serve`,
     ...former,
   ];
 }

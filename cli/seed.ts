@@ -20,9 +20,9 @@ export function addSeed(program: Command): void {
     .description(
       "fill a new store with invented organizations, for demos and measurements; no gateway may run",
     )
-    .option("--days <n>", "how far back the data goes", "14")
+    .option("--days <n>", "how many days back the data goes", "14")
     .option("--requests <n>", "how many requests", "12000")
-    .option("--seed <n>", "the same number makes the same requests", "1")
+    .option("--seed <n>", "the same number creates the same requests", "1")
     .action((_: object, command: Command) =>
       report(command, async ({ options }) => {
         const { days, requests, seed } = command.opts<SeedOptions>();
@@ -70,8 +70,8 @@ const textOf = ({ organizations, requests, operator, password, key, config, seco
     "",
     `Sign in as ${operator} (operator), or as an owner:`,
     ...organizations.map(({ name, owner }) => `  ${owner}  ${name}`),
-    `Password of all: ${password}`,
-    `A key to call with: ${key}`,
+    `Password of every account: ${password}`,
+    `API key: ${key}`,
     "",
     `→ ${OWN_NAME} serve --config ${config}`,
   ].join("\n");
@@ -88,5 +88,8 @@ function progress(quiet: boolean): (done: number, of: number) => void {
 function wholeNumber(name: string, text: string, least: number, most: number): number {
   const value = Number(text);
   if (/^\d{1,10}$/.test(text) && value >= least && value <= most) return value;
-  throw new WrongUsage(`${name} ${text} is no such number.`, `Give a whole number from ${least} to ${most}.`);
+  throw new WrongUsage(
+    `${name} ${text} is not a valid number.`,
+    `Give a whole number from ${least} to ${most}.`,
+  );
 }

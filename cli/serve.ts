@@ -14,7 +14,7 @@ interface ServeOptions {
 export function addServe(program: Command): void {
   withOptions(program.command("serve"))
     .description("start the gateway; SIGTERM drains it")
-    .option("--workers <n>", "gateways on the port, each a process of its own; needs PostgreSQL")
+    .option("--workers <n>", "how many gateways share the port, each in its own process; needs PostgreSQL")
     .action(async (_: object, command: Command) => {
       const loaded = endOnSignals();
       const { workers, ...flags } = command.optsWithGlobals<ServeOptions>();

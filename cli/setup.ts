@@ -58,19 +58,18 @@ async function setUp(agent: Agent, context: Context, options: SetupOptions): Pro
   const after = agent.merged(before, wanted);
   if (after === null)
     throw new Problem(
-      `${file} has something in it that writing it anew would lose: comments, settings of your own, a key twice.`,
-      `Paste this into it by hand, ${agent.place}:\n${agent.alone(wanted)}`,
+      `${file} contains something that rewriting it would lose: comments, your own settings, or a duplicate key.`,
+      `Paste this into it, ${agent.place}:\n${agent.alone(wanted)}`,
     );
   const told = (written: boolean, kept: string | null = null): string =>
     JSON.stringify({ file, models: wanted.models.map(({ id }) => id), written, kept });
-  if (after === before)
-    return { json: told(false), text: `${file} is as it should be. ${agent.start(file)}` };
+  if (after === before) return { json: told(false), text: `${file} is up to date. ${agent.start(file)}` };
   say(`${file}\n${difference(before, after)}\n`);
   if (options.dryRun === true) return { json: told(false), text: "Nothing was written." };
   await ask(context, options.yes);
   const kept = before === "" ? null : keep(file);
   write(file, after);
-  const where = kept === null ? "" : ` What stood there is in ${kept}.`;
+  const where = kept === null ? "" : ` The previous file is kept as ${kept}.`;
   return { json: told(true, kept), text: `Written.${where} ${agent.start(file)}` };
 }
 
@@ -81,18 +80,21 @@ async function wantedOf(
   { keyEnv: keyName, model }: SetupOptions,
 ): Promise<Wanted> {
   if (!/^[A-Za-z_]\w*$/.test(keyName))
-    throw new WrongUsage(`${keyName} is no name of an environment variable.`, "Give one like TOLLGATE_KEY.");
+    throw new WrongUsage(
+      `${keyName} is not the name of an environment variable.`,
+      "Give one like TOLLGATE_KEY.",
+    );
   const key = process.env[keyName];
   if (key === undefined || key === "")
     throw new Problem(
-      `${keyName} is not set: ${agent.name} would have no key, and its models cannot be asked for.`,
-      `Make a key on the Keys page or with ./tollgate keys create, then export ${keyName}=gw_sk_….`,
+      `${keyName} is not set: ${agent.name} would have no key, and its models cannot be listed.`,
+      `Create a key on the Keys page or with ./tollgate keys create, then export ${keyName}=gw_sk_….`,
     );
   const url = await gatewayAddress(context.options);
   const offered = (await getModels(url, key)).filter(givesWords);
   const [first, ...others] = agent.oneModel ? [begunWith(offered, model)] : offered;
   if (first === undefined)
-    throw new Problem("This key may use no model yet.", "Publish a release, or ask for an entitlement.");
+    throw new Problem("This key may not use any model yet.", "Publish a release, or ask for an entitlement.");
   return { url, keyName, models: [first, ...others] };
 }
 
@@ -106,8 +108,8 @@ function begunWith(offered: readonly ListedModel[], named: string | undefined): 
   if (found !== undefined) return found;
   throw new Problem(
     named === undefined
-      ? "This key may use no model with tools, without which an agent can do nothing."
-      : `This key may use no model ${named} with tools.`,
+      ? "This key may not use any model with tools, which an agent needs."
+      : `This key may not use a model ${named} with tools.`,
     `Those with tools: ${able.map(({ id }) => id).join(", ") || "none"}.`,
   );
 }
@@ -117,7 +119,10 @@ const realFile = (file: string): string => (existsSync(file) ? realpathSync(file
 async function ask({ interactive }: Context, yes: boolean | undefined): Promise<void> {
   if (yes === true) return;
   if (!interactive)
-    throw new Problem("Nothing was written: nobody is there to ask.", "Add --yes, or --dry-run.");
+    throw new Problem(
+      "Nothing was written: this terminal is not interactive, so it cannot ask.",
+      "Add --yes, or --dry-run.",
+    );
   const { confirm } = await import("@clack/prompts");
   if ((await confirm({ message: "Write this?", initialValue: false, output: process.stderr })) === true)
     return;

@@ -55,7 +55,7 @@ function describe(of: StatementJson): string {
   const { charges, other_charges, head } = of;
   const sums = fields({
     organization: `${of.org.name} (${of.org.id})`,
-    month: of.final ? of.month : `${of.month}, which still runs`,
+    month: of.final ? of.month : `${of.month}, still running`,
     opening: dollars(of.opening_usd),
     "+ purchases": dollars(of.purchases_usd),
     "+ grants": dollars(of.grants_usd),
@@ -86,7 +86,7 @@ function describe(of: StatementJson): string {
   const more = other_charges === null ? [] : [`others: ${dollars(other_charges.amount_usd)}`];
   return [
     sums,
-    ...(of.movements.length === 0 ? ["No credits came or went back."] : [came]),
+    ...(of.movements.length === 0 ? ["No credits were added or returned."] : [came]),
     ...(charges.length === 0 ? ["No request was charged."] : [by]),
     ...more,
   ].join("\n\n");

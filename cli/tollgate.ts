@@ -26,7 +26,7 @@ function usageExit(error: CommanderError, json: boolean): number {
   if (error.exitCode === 0) return 0;
   // `tollgate` or `tollgate keys` alone: commander has already printed the help to stderr.
   const nothing = error.code === "commander.help";
-  const message = nothing ? "No command is named." : error.message.replace(/^error: /, "");
+  const message = nothing ? "No command was given." : error.message.replace(/^error: /, "");
   const next = "./tollgate help lists the commands; add --help to one for its options.";
   if (json) process.stdout.write(`${asCalledHere(new WrongUsage(message, next).json())}\n`);
   say(`→ ${next}`);

@@ -30,7 +30,7 @@ export function addUsage(program: Command): void {
     .requiredOption("--org <org>", "the organization's id or name")
     .option("--key <key>", "of one key")
     .option("--model <model>", "of one model")
-    .option("--from <time>", "not before: 2026-11-01 or 2026-11-01T12:00:00Z")
+    .option("--from <time>", "from this time on: 2026-11-01 or 2026-11-01T12:00:00Z")
     .option("--to <time>", "before")
     .option("--group-by <what>", orOf(GROUPS), oneOf(GROUPS))
     .option("--csv", "print CSV (RFC 4180)")

@@ -10,13 +10,13 @@ const OWN_FILE = "tollgate.json";
 
 export const claudeCode: Agent = {
   name: "claude-code",
-  description: "write settings of Claude Code for this gateway; shows them and asks first",
+  description: "write Claude Code settings for this gateway; shows them and asks first",
   where: `${OWN_FILE} in CLAUDE_CONFIG_DIR, else in ~/.claude`,
   file: (env) => join(env["CLAUDE_CONFIG_DIR"] || join(homeFolder(env), ".claude"), OWN_FILE),
   oneModel: true,
   merged,
   alone: (wanted) => print(settingsOver({}, wanted)),
-  place: "beside what it says of other things",
+  place: "beside its other settings",
   start: (file) =>
     file.endsWith("settings.json")
       ? "Claude Code uses this gateway from now on."
@@ -35,7 +35,7 @@ function merged(text: string, wanted: Wanted): string | null {
   if (other !== undefined)
     throw new Problem(
       `The settings have env.${other}: Claude Code would send that to the gateway, not the key.`,
-      "Take it out, or leave --file away: settings of their own do not touch these.",
+      "Remove it, or omit --file: a separate settings file does not affect these.",
     );
   return print(settingsOver(settings, wanted), indentOf(text));
 }

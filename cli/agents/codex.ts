@@ -5,17 +5,18 @@ import { join } from "node:path";
 import { type Agent, homeFolder, type Wanted } from "./agent.ts";
 
 const PROFILE = "tollgate";
-const HEAD = "# By `tollgate setup codex`: `codex --profile tollgate` lays it over config.toml.";
+const HEAD =
+  "# Written by `tollgate setup codex`. `codex --profile tollgate` applies it on top of config.toml.";
 
 export const codex: Agent = {
   name: "codex",
-  description: "write a profile of Codex for this gateway; shows it and asks first",
+  description: "write a Codex profile for this gateway; shows it and asks first",
   where: `${PROFILE}.config.toml in CODEX_HOME, else in ~/.codex`,
   file: (env) => join(env["CODEX_HOME"] || join(homeFolder(env), ".codex"), `${PROFILE}.config.toml`),
   oneModel: true,
   merged: (before, wanted) => (isOurs(before) ? profile(wanted) : null),
   alone: profile,
-  place: "in place of what it says of the same",
+  place: "in place of its present values",
   start: (file) => `Start Codex with: codex --profile ${profileOf(file)}`,
 };
 

@@ -10,12 +10,17 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 export const mail = z
   .strictObject({
     host: nonEmpty.max(255).regex(/^[\w.:-]+$/, "must be a host name or address"),
-    port: z.int().min(1).max(65_535).optional().describe("465 for tls, 587 for starttls, 25 for none."),
+    port: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .optional()
+      .describe("Default: 465 for tls, 587 for starttls, 25 for none."),
     security: z
       .enum(["starttls", "tls", "none"])
       .default("starttls")
       .describe(
-        "tls: encrypted from the start; starttls: encrypted before anything is told, or not sent at all.",
+        "tls: encrypted from the start; starttls: encrypted before anything is sent, or the mail is not sent at all.",
       ),
     user: nonEmpty.max(255).optional(),
     password: nonEmpty
@@ -24,7 +29,7 @@ export const mail = z
       .describe("Write it as ${NAME}, so that it stays out of the file."),
     from: nonEmpty
       .refine(isMailAddress, "must be a mail address like alerts@example.com")
-      .describe("The address that mails come from."),
+      .describe("The sender's address."),
     from_name: nonEmpty.max(100).default("Tollgate"),
   })
   .refine(({ user, password }) => (user === undefined) === (password === undefined), {

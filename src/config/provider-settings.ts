@@ -13,9 +13,7 @@ const health = (probePath: string | null) =>
       .startsWith("/", "must be a path like /models")
       .nullable()
       .default(probePath)
-      .describe(
-        "Path below base_url that is fetched to see whether the provider lives; null switches probing off.",
-      ),
+      .describe("The path below base_url to fetch as a health check; null turns probing off."),
     interval_ms: upToMilliseconds(HOUR_MS).default(10_000),
     open_after_failures: upTo(1000).default(5),
     half_open_after_ms: upToMilliseconds(HOUR_MS).default(5000),
@@ -43,7 +41,7 @@ const provider = (kind: ProviderKind) =>
       traceparent: z
         .boolean()
         .default(false)
-        .describe("Whether it is sent the W3C header traceparent, so that its traces join the caller's."),
+        .describe("Send the W3C traceparent header, so that the provider's traces join the caller's."),
       ...(kind.settings as Record<string, z.ZodType>),
       health: health(kind.probePath).prefault({}),
       timeouts: timeouts.prefault({}),
@@ -74,7 +72,7 @@ function wrongOf(kind: ProviderKind, { base_url, ...own }: { base_url?: string |
 
 export const providers = (kinds: readonly ProviderKind[]) => {
   const [first, ...rest] = kinds.map(provider);
-  if (first === undefined) throw new Error("there is no kind of provider");
+  if (first === undefined) throw new Error("there is no provider kind");
   return z
     .array(
       z.discriminatedUnion("kind", [first, ...rest], {
@@ -82,12 +80,12 @@ export const providers = (kinds: readonly ProviderKind[]) => {
           code === "invalid_union" ? `must be one of ${kinds.map(({ name }) => name).join(", ")}` : undefined,
       }),
     )
-    .min(1, "needs at least one provider; leave the field out to run the built-in simulator")
+    .min(1, "needs at least one provider; omit the field to run the built-in simulator")
     .refine(
       (list) => new Set(list.map(({ name }) => name)).size === list.length,
       "has two providers with the same name",
     )
     .describe(
-      "Without trust.release_keys the gateway runs the built-in simulator beside these, for its demo models; without this field, it alone.",
+      "Without trust.release_keys the gateway also runs the built-in simulator, for its demo models; without this field, it runs only the simulator.",
     );
 };

@@ -28,7 +28,7 @@ const port = z.int().min(0).max(65_535);
 
 const listen = group({
   host: nonEmpty.default("127.0.0.1"),
-  port: port.default(8080).describe("0 takes any free port."),
+  port: port.default(8080).describe("0 picks any free port."),
 });
 
 const server = group({
@@ -41,7 +41,7 @@ const server = group({
     )
     .default([])
     .describe(
-      "Reverse proxies whose X-Forwarded-For is believed: for the address that tries to sign in are counted by, and in logs.",
+      "Reverse proxies whose X-Forwarded-For is trusted, for counting sign-in attempts per address and in logs.",
     ),
 });
 
@@ -64,16 +64,14 @@ const limits = group({
     .min(1024)
     .max(64 * 1024 * 1024 * 1024)
     .default(128 * 1024 * 1024)
-    .describe(
-      "Memory for request bodies that are being received, all together; one organization may have a quarter of it.",
-    ),
+    .describe("Total memory for request bodies being received; one organization may use a quarter of it."),
   answer_bytes: z
     .int()
     .min(ANSWER_BYTES_MAX)
     .max(64 * 1024 * 1024 * 1024)
     .default(128 * 1024 * 1024)
     .describe(
-      "Memory for large answers (vectors) on their way, all together; one organization may have a quarter of it, or 64 MiB. Plan for four times as much.",
+      "Total memory for large answers (vectors) being sent; one organization may use a quarter of it, or 64 MiB. Plan for four times as much.",
     ),
   prompt_bytes: z
     .int()
@@ -82,22 +80,24 @@ const limits = group({
     .nullable()
     .default(null)
     .describe(
-      "Memory for bodies above 64 KiB of requests that are not settled yet, 16 bytes for each field and value included, all together; one organization may have a quarter of it. Plan for three times as much. null: an eighth of the memory there is, at most 512 MiB.",
+      "Total memory for bodies above 64 KiB of requests not yet settled, including 16 bytes for each field and value; one organization may use a quarter of it. Plan for three times as much. null: an eighth of the available memory, at most 512 MiB.",
     ),
   header_timeout_ms: upToMilliseconds(255_000).default(10_000),
   keep_alive_ms: upToMilliseconds(255_000)
     .default(75_000)
     .describe(
-      "How long a connection may idle behind an answer; above what a proxy in front keeps its own open.",
+      "How long a connection may idle after an answer; set it above the time a proxy in front keeps its own open.",
     ),
   request_timeout_ms: upToMilliseconds(HOUR_MS).default(600_000),
   stream_idle_ms: upToMilliseconds(HOUR_MS).default(120_000),
   max_concurrent: upTo(1_000_000)
     .default(4096)
-    .describe("Requests that are not settled yet, in one process; those whose client has left count."),
+    .describe(
+      "The maximum number of requests not yet settled, in one process; those whose client has disconnected count.",
+    ),
   organization_share_percent: upTo(100)
     .default(50)
-    .describe("What one organization may have of max_concurrent while another one is turned away."),
+    .describe("The share of max_concurrent that one organization may use while another one is turned away."),
   answer_timeout_ms: upToMilliseconds(HOUR_MS)
     .default(290_000)
     .describe("A call that is not streamed ends within this time; many clients give up after 300 s."),
@@ -110,11 +110,11 @@ const limits = group({
     .max(300_000)
     .default(0)
     .describe(
-      "How long a gateway that is told to stop serves on with /readyz off, until a balancer sends it no more; then its port closes.",
+      "On a stop: how long to keep serving with /readyz off, so that a load balancer stops sending requests, before the port closes.",
     ),
   stop_grace_ms: upToMilliseconds(HOUR_MS)
     .default(30_000)
-    .describe("How long a gateway that is told to stop lets running answers finish."),
+    .describe("On a stop: how long running answers may take to finish."),
   ...callerLimits,
 });
 
@@ -134,8 +134,8 @@ const payments = z
       .enum(["stripe", "manual", "test"])
       .optional()
       .describe(
-        "How credits are paid for. stripe: Checkout; manual: the operator confirms each payment; test: pretended payments " +
-          "on a page of the gateway's own. Without it: stripe when its secrets are set, else test in a gateway that signs " +
+        "How credits are paid for. stripe: Checkout; manual: the operator confirms each payment; test: simulated payments " +
+          "on the gateway's own page. Default: stripe if its secrets are set, else test if the gateway signs " +
           "its own demo releases, else manual.",
       ),
     stripe_secret_key: nonEmpty
@@ -146,7 +146,7 @@ const payments = z
       .regex(/^whsec_\S+$/, "must be the signing secret of the webhook endpoint (whsec_…)")
       .optional()
       .describe("Write it as ${NAME}, or set STRIPE_WEBHOOK_SECRET."),
-    stripe_api_url: webUrl.optional().describe("Another server that speaks like Stripe; for tests."),
+    stripe_api_url: webUrl.optional().describe("Another server with Stripe's API; for tests."),
     minimum_usd: dollars.default("5"),
     maximum_usd: dollars.default("10000"),
   })
@@ -182,9 +182,7 @@ const alerts = group({
   private_targets: z
     .boolean()
     .default(false)
-    .describe(
-      "Whether alerts may be sent to http:// addresses and to addresses of private networks or of this machine.",
-    ),
+    .describe("Allow alerts to http:// addresses and to addresses of private networks or of this machine."),
 });
 
 const log = group({
@@ -204,9 +202,9 @@ const signIn = group({
       }),
     )
     .default([])
-    .describe("Company sign-in, for people who were invited.")
+    .describe("Company sign-in, for invited people.")
     .transform((list) => list.map(inCode)),
-  per_minute: upTo(10_000).default(10).describe("Tries to sign in per minute and address."),
+  per_minute: upTo(10_000).default(10).describe("Sign-in attempts per minute and address."),
 });
 
 /** Returns the settings of a gateway that knows these kinds of providers. */
@@ -227,11 +225,11 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
       .transform(nullIfAbsent),
     limits: limits.prefault({}),
     headers: group({
-      headroom: z.boolean().default(true).describe("Whether answers tell what is left to spend."),
+      headroom: z.boolean().default(true).describe("Report the remaining balance in responses."),
       rate_limit: z
         .boolean()
         .default(false)
-        .describe("Whether they tell what is left of rates as the IETF's RateLimit fields, too."),
+        .describe("Also report the remaining rate limits as the IETF's RateLimit fields."),
     }).prefault({}),
     cors: group({
       origins: z

@@ -44,23 +44,29 @@ function pairsOf(text: string): Record<string, string> | null {
 
 export const tracing = z
   .strictObject({
-    exporter: z.enum(["otlp", "none"]).default("otlp").describe("none: off, whatever else is set."),
+    exporter: z
+      .enum(["otlp", "none"])
+      .default("otlp")
+      .describe("none turns tracing off, whatever else is set."),
     endpoint: webUrl
       .optional()
       .describe(
-        "Of an OTLP collector that speaks HTTP; /v1/traces is put behind it. Nothing is traced without it.",
+        "The address of an OTLP collector that accepts HTTP; /v1/traces is appended. Without it nothing is traced.",
       ),
-    traces_endpoint: webUrl.optional().describe("The same, taken as it is."),
+    traces_endpoint: webUrl.optional().describe("The same, used as given."),
     protocol: z
       .enum(["http/json", "http/protobuf", "grpc"])
       .default("http/json")
       .describe(
-        "JSON is sent over HTTP, which every collector takes where it takes protobuf; grpc is refused.",
+        "JSON is sent over HTTP, which every collector accepts that accepts protobuf over HTTP; grpc is refused.",
       ),
     headers: pairs((name, value) =>
       HEADER_NAME.test(name) && HEADER_VALUE.test(value) ? null : `has an invalid header: ${name}`,
     ).describe("Sent with every export; write secrets as ${NAME}."),
-    service_name: nonEmpty.max(255).optional().describe("tollgate, unless resource says another one."),
+    service_name: nonEmpty
+      .max(255)
+      .optional()
+      .describe("Default: tollgate, unless resource sets another name."),
     resource: pairs((name) => (name === "" ? "has an attribute without a name" : null)).describe(
       "Attributes of this gateway, such as deployment.environment.name.",
     ),
@@ -70,9 +76,9 @@ export const tracing = z
       .min(0)
       .max(1)
       .default(1)
-      .describe("Of the two samplers that go by the trace's id: which share of the traces is kept."),
+      .describe("For traceidratio and parentbased_traceidratio: the share of traces to keep."),
     timeout_ms: upToMilliseconds(HOUR_MS).default(10_000),
-    interval_ms: upToMilliseconds(HOUR_MS).default(5_000).describe("Spans are sent together, this often."),
+    interval_ms: upToMilliseconds(HOUR_MS).default(5_000).describe("How often collected spans are sent."),
   })
   .refine(
     ({ exporter, endpoint, protocol }) =>

@@ -3,7 +3,7 @@ import { Failure } from "./failure.ts";
 
 /** The failure for arguments of a type that the upstream's shape does not have. (Missing arguments are read as `{}`.) */
 export const unreadableArguments = (): Failure =>
-  new Failure("broken", "unknown", "the upstream called a tool with arguments that are none");
+  new Failure("broken", "unknown", "the upstream called a tool with arguments that are not an object");
 
 /** The failure for a call whose tool has no name. */
 export const namelessCall = (): Failure =>

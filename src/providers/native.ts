@@ -77,7 +77,7 @@ export class NativeReader implements AnswerReader<string> {
   private wait(part: NativePart): void {
     this.waitingCharacters += part.data.length;
     if (this.waitingCharacters > WAITING_CHARACTERS_MAX)
-      throw new Failure("broken", "unknown", "the upstream sent many events and said nothing");
+      throw new Failure("broken", "unknown", "the upstream sent many events without content");
     this.waiting.push(part);
   }
 }

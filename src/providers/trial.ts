@@ -111,10 +111,10 @@ export async function* tryProvider(
 ): AsyncGenerator<Trial> {
   const there = await trial("reachable", async () => {
     await provider.probe(AbortSignal.timeout(TRIAL_MS));
-    return "a connection stands";
+    return "connected";
   });
   const away = there.failure !== null && AWAY.has(there.failure.reason);
-  if (probed && !away) yield { ...there, state: "ok", found: "a connection stands", failure: null };
+  if (probed && !away) yield { ...there, state: "ok", found: "connected", failure: null };
   if (probed && !away)
     yield { ...there, check: "key", ...(there.failure === null && { found: "not refused" }) };
   else yield there;
@@ -123,7 +123,7 @@ export async function* tryProvider(
       yield {
         check,
         state: "skipped",
-        found: model === null ? "no model was named" : "not tried",
+        found: model === null ? "no model was given" : "not tried",
         failure: null,
       };
     return;
@@ -188,13 +188,13 @@ function usageTrial(told: readonly (ProviderUsage | null)[]): Trial {
     return {
       check: "usage",
       state: "ok",
-      found: `told by each answer; the first used ${first?.promptTokens} + ${first?.completionTokens} tokens`,
+      found: `reported by each answer; the first used ${first?.promptTokens} + ${first?.completionTokens} tokens`,
       failure: null,
     };
   return {
     check: "usage",
     state: "note",
-    found: `not told by ${silent} of ${told.length} answers: those are charged by our own count`,
+    found: `not reported by ${silent} of ${told.length} answers; those are charged by our own count`,
     failure: null,
   };
 }

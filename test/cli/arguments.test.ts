@@ -32,9 +32,9 @@ describe("wrong usage", () => {
   const wrong: [args: string[], said: string][] = [
     [["keys", "replace", "key_x", "--overlap", "24h"], "It must be a number of hours"],
     [["keys", "create", "--org", ORG, "--name", "x", "--max-output", "1e3"], "a whole number of tokens"],
-    [["limits", "set"], "These limits are nobody's"],
-    [["limits", "set", "--org", ORG], "No limit is named"],
-    [["limits", "set", "--org", ORG, "--concurrent", "0"], "--concurrent 0 is no whole number from 1"],
+    [["limits", "set"], "No owner was given for the limits"],
+    [["limits", "set", "--org", ORG], "No limit was given"],
+    [["limits", "set", "--org", ORG, "--concurrent", "0"], "--concurrent 0 is neither a whole number from 1"],
     [["usage", "--org", ORG, "--csv"], "--csv and --json exclude each other"],
     [["usage", "--org", ORG, "--watch", "2"], "--watch and --json exclude each other"],
     [
@@ -43,22 +43,22 @@ describe("wrong usage", () => {
     ],
     [["request", "tail", "--org", ORG], "request tail and --json exclude each other"],
     [["completion", "bash"], "completion and --json exclude each other"],
-    [["ledger", "resolve", "req_x", "--reason", "x"], "Say how it ends"],
-    [["release", "sign", "x.yaml", "--key", "x", "--expires-in", "30"], "--expires-in 30 is no span of time"],
-    [["models", "import", "--markup", "-1"], "--markup -1 is no factor"],
-    [["models", "import", "--release", "0"], "--release 0 is no whole number from 1"],
-    [["seed", "--days", "", "--data-dir", "elsewhere"], "--days  is no such number"],
-    [["seed", "--seed", "", "--data-dir", "elsewhere"], "--seed  is no such number"],
+    [["ledger", "resolve", "req_x", "--reason", "x"], "It is not clear how to end it"],
+    [["release", "sign", "x.yaml", "--key", "x", "--expires-in", "30"], "--expires-in 30 is not a duration"],
+    [["models", "import", "--markup", "-1"], "--markup -1 is not a factor"],
+    [["models", "import", "--release", "0"], "--release 0 is not a whole number of 1 or more"],
+    [["seed", "--days", "", "--data-dir", "elsewhere"], "--days  is not a valid number"],
+    [["seed", "--seed", "", "--data-dir", "elsewhere"], "--seed  is not a valid number"],
     [["serve", "--workers", "two"], "--workers two is not a number of processes"],
     [["simulator", "--port", "http"], "http is not a port"],
-    [["setup", "codex", "--key-env", "A-B"], "A-B is no name of an environment variable"],
+    [["setup", "codex", "--key-env", "A-B"], "A-B is not the name of an environment variable"],
     [["org", "list", "--url", "gateway"], "gateway is not a URL"],
-    [["db", "move", "--to", "mysql://x"], "mysql://x is no PostgreSQL URL"],
+    [["db", "move", "--to", "mysql://x"], "mysql://x is not a PostgreSQL URL"],
     [["keys", "list"], "required option '--org <org>' not specified"],
     [["org", "list", "more"], "too many arguments"],
     [["nothing"], "unknown command 'nothing'"],
-    [["keys"], "No command is named"],
-    [[], "No command is named"],
+    [["keys"], "No command was given"],
+    [[], "No command was given"],
   ];
   test.each(wrong)("%p", async (args, said) => {
     const { code, out, err } = await run(...args, "--json");
@@ -90,7 +90,7 @@ test("an overlap in hours, even fractional, ends the old key", async () => {
     (await run("keys", "create", "--org", customer.organizationId, "--name", "old", "--json")).out,
   ) as KeyRow;
   const { code, out } = await run("keys", "replace", made.id, "--overlap", "0.5");
-  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`${made.id} ends in 0.5 hours`) });
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`${made.id} expires in 0.5 hours`) });
   const old = (await keys()).find(({ id }) => id === made.id);
   expect(Date.parse(old?.expires_at ?? "") - Date.now()).toBeLessThan(1_800_000);
 });
@@ -129,7 +129,7 @@ test("request show prints why a provider was not believed, and what it reported 
   expect(attempt?.doubts.length).toBeGreaterThan(0);
   expect(out).toContain(`attempt 1, doubts: ${attempt?.doubts.join(", ")}`);
   expect(attempt?.told).toMatchObject({ completion_tokens: 5_000 });
-  expect(out).toMatch(/attempt 1, told beyond the quote: prompt_tokens \d+, completion_tokens 5000/);
+  expect(out).toMatch(/attempt 1, reported beyond the quote: prompt_tokens \d+, completion_tokens 5000/);
 });
 
 test("an unknown address of the operator API names the document that lists the known ones", async () => {
@@ -149,11 +149,14 @@ test("a key for a model that nothing serves is made, with a hint at the nearest 
   const slip = await make("base-preview-v1,base-previw-v2,gpt-0");
   expect(slip).toMatchObject({ code: 0, out: expect.stringContaining("gw_sk_") });
   expect(slip.err.trim().split("\n")).toEqual([
-    'No release serves the model "base-previw-v2": the key can use it from when one does. Did you mean base-preview-v2?',
-    'No release serves the model "gpt-0": the key can use it from when one does.',
+    'No release serves the model "base-previw-v2": the key can use it once one does. Did you mean base-preview-v2?',
+    'No release serves the model "gpt-0": the key can use it once one does.',
   ]);
   const research = await make("base-research-1");
-  expect(research).toMatchObject({ code: 0, err: expect.stringContaining("takes a key of scope research") });
+  expect(research).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("requires a key of scope research"),
+  });
   for (const good of ["base-preview-v1, plain-1", "all"]) expect((await make(good)).err).toBe("");
   const [key] = await keys();
   const changed = await run("keys", "update", key?.id ?? "", "--models", "plain-l");

@@ -53,7 +53,7 @@ test("what is refused says what to do next", async () => {
 
 test.each([
   [204, 0, "delivered", "It arrived: its receiver answered 204."],
-  [410, 1, "failed", "It did not arrive, and is not tried again: It answered 410."],
+  [410, 1, "failed", "It did not arrive and is not retried: It answered 410."],
   [500, 1, "waiting", "It did not arrive: It answered 500. It is tried again at "],
 ] as const)(
   "a test of a webhook that answers %d waits for it, ends with %d and says why",

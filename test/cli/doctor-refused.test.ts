@@ -341,7 +341,7 @@ describe("a data directory", () => {
         store: {
           check: "store",
           state: "note",
-          found: `SQLite in ${at}, which is open to others (mode 755)`,
+          found: `SQLite in ${at}, which other users can read (mode 755)`,
           next: `The next start closes it; at once: chmod 700 ${at}`,
         },
       });

@@ -43,7 +43,9 @@ const found = async (): Promise<string> => (await told()).found;
 test(
   "a gateway on a port that this shell does not know, and none once it has ended",
   async () => {
-    expect(await found()).toMatch(/^running and ready at http:\/\/127\.0\.0\.1:\d+, found by operator\.json/);
+    expect(await found()).toMatch(
+      /^running and ready at http:\/\/127\.0\.0\.1:\d+, found through operator\.json/,
+    );
     expect((await told()).next).toBe("./tollgate --help");
     gateway.child.kill("SIGTERM");
     await gateway.ended;
@@ -51,8 +53,8 @@ test(
     // A process that has the directory and does not answer yet is reported.
     writeFileSync(join(data(), "tollgate.pid"), `${process.pid}\n`);
     expect(await told()).toEqual({
-      found: `process ${process.pid} has ${data()}, and answers nowhere`,
-      next: "It starts, or hangs: wait, look at its log, or stop it; no other one starts there.",
+      found: `process ${process.pid} holds ${data()} but does not answer`,
+      next: "It is starting, or hangs: wait, check its log, or stop it. No other gateway can start there.",
     });
   },
   PATIENCE_MS,
@@ -126,7 +128,7 @@ test(
       await waitFor(async () => existsSync(join(at, "data/operator.json")), "a gateway");
       expect(await doctor()).toEqual({
         routes: { check: "routes", state: "note", found: "none: no model is served", next: PUBLISH },
-        backup: { check: "backup", state: "note", found: "none was made from here", next: BACK_UP },
+        backup: { check: "backup", state: "note", found: "none was made with this program", next: BACK_UP },
         next: PUBLISH,
       });
       await sell(at, run, "2d");
@@ -146,7 +148,7 @@ test(
       writeFileSync(file, JSON.stringify({ at: "2020-01-01T00:00:00.000Z", bytes: 1 }));
       expect((await doctor()).backup).toMatchObject({
         state: "note",
-        found: "the last one is of 2020-01-01T00:00:00.000Z",
+        found: "the last one was made at 2020-01-01T00:00:00.000Z",
         next: BACK_UP,
       });
     } finally {
@@ -175,24 +177,28 @@ test(
     const running = serveProcess({ folder: at });
     try {
       await waitFor(async () => existsSync(join(at, "data/operator.json")), "a gateway");
-      expect(await inUse()).toEqual({ code: 0, state: "ok", found: `${file}, as it is now` });
+      expect(await inUse()).toEqual({
+        code: 0,
+        state: "ok",
+        found: `${file}, unchanged since the gateway started`,
+      });
       writeFileSync(file, "listen: { port: 0 }\nlog: { level: debug }\n");
       expect(await inUse()).toEqual({
         code: 0,
         state: "note",
-        found: `the gateway works with an older ${file} than there is now`,
+        found: `${file} has changed since the gateway started`,
       });
       writeFileSync(join(at, "other.yaml"), "data_dir: ./data\n");
       expect(await inUse("--config", "other.yaml")).toEqual({
         code: 0,
         state: "note",
-        found: `the gateway works with ${file}, not with ${join(at, "other.yaml")}`,
+        found: `the gateway runs with ${file}, not with ${join(at, "other.yaml")}`,
       });
       rmSync(file);
       expect(await inUse()).toEqual({
         code: 0,
         state: "note",
-        found: `the gateway works with ${file}, which is not there any more`,
+        found: `the gateway runs with ${file}, which no longer exists`,
       });
     } finally {
       running.child.kill("SIGTERM");
@@ -205,7 +211,7 @@ test(
 
 const SIMULATOR = { name: "simulator", kind: "simulator" };
 const PUBLISH = "Sign a release and publish it: docs/releases.md, From nothing to a served model.";
-const BACK_UP = "./tollgate db backup FILE, and keep a copy of data.key apart from it.";
+const BACK_UP = "./tollgate db backup FILE, and keep a copy of data.key in a separate place.";
 
 async function sell(
   folder: string,

@@ -54,7 +54,9 @@ test(
     expect(findings.map(({ check }) => check)).toEqual(
       expect.arrayContaining(["provider claude", "provider simulator"]),
     );
-    expect(findings.find(({ check }) => check === "releases")?.found).toContain("nothing of claude is sold");
+    expect(findings.find(({ check }) => check === "releases")?.found).toContain(
+      "nothing from claude is sold",
+    );
   },
   PATIENCE_MS,
 );

@@ -129,7 +129,7 @@ test("a changed price: old, new, percent, current markup, who used the model; a 
   expect(by.get("going-1")?.use).toMatchObject({ organizations: 0, data: [] });
   expect(text).toMatch(/input_per_million +2 +1\.6 +-20\.0 % +1\.25/);
   expect(text).toContain("by 1 organization, 2 requests: Test 2");
-  expect(text).toContain("no such model of this provider any more");
+  expect(text).toContain("no longer has this model of this provider");
 });
 
 test("with the intended markup given, only deviations from it are changes", async () => {

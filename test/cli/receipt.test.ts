@@ -140,12 +140,12 @@ describe("the part of an answer that people read", () => {
     [
       "another charge",
       (of) => ({ ...of, receipt: { ...HONEST, charge: { ...charge, usd: "0.000000001" } } }),
-      "receipt.charge.usd: the file says 0.000000001, what was signed says 0.024175000",
+      "receipt.charge.usd: the file says 0.000000001, the signed text says 0.024175000",
     ],
     [
       "a word that was not signed",
       (of) => ({ ...of, receipt: { ...HONEST, paid_by: "somebody else" } }),
-      "receipt.paid_by: the file says somebody else, what was signed says nothing",
+      "receipt.paid_by: the file says somebody else, the signed text says nothing",
     ],
     [
       "a line of the answer left out",
@@ -156,7 +156,7 @@ describe("the part of an answer that people read", () => {
     [
       "another request",
       (of) => ({ ...of, id: "req_2" }),
-      "id: the file says req_2, what was signed says req_1",
+      "id: the file says req_2, the signed text says req_1",
     ],
   ];
   test.concurrent.each(FORGED.map(([what, change, said]) => ({ what, change, said })))(

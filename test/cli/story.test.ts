@@ -181,14 +181,22 @@ test("a key changed by another person is not changed by a command that names the
 test("limits are set, listed and removed; impossible ones are explained", async () => {
   const set = (...args: string[]) => run("limits", "set", ...args);
   const wrong: [string[], string, 1 | 2][] = [
-    [["--org", org, "--concurrent", "-5"], "--concurrent -5 is no whole number from 1 to 1000000", 2],
-    [["--org", org, "--concurrent", "0"], "--concurrent 0 is no whole number from 1", 2],
-    [["--org", org, "--tokens-per-minute", "9007199254740993"], "9007199254740993 is no whole number", 2],
+    [
+      ["--org", org, "--concurrent", "-5"],
+      "--concurrent -5 is neither a whole number from 1 to 1000000 nor none",
+      2,
+    ],
+    [["--org", org, "--concurrent", "0"], "--concurrent 0 is neither a whole number from 1", 2],
+    [
+      ["--org", org, "--tokens-per-minute", "9007199254740993"],
+      "9007199254740993 is neither a whole number",
+      2,
+    ],
     [["--org", org, "--model", "nope", "--concurrent", "3"], "./tollgate route list", 1],
     [["--key", "key_000000000000", "--concurrent", "3"], "./tollgate keys list", 1],
     [["--org", "org_000000000000", "--concurrent", "3"], "There is no organization", 1],
-    [["--concurrent", "3"], "Name whose they are: --org ORG, --key KEY or --model MODEL", 2],
-    [["--org", org], "Name at least one: --requests-per-minute, --tokens-per-minute or --concurrent", 2],
+    [["--concurrent", "3"], "Give one: --org ORG, --key KEY or --model MODEL", 2],
+    [["--org", org], "Give at least one: --requests-per-minute, --tokens-per-minute or --concurrent", 2],
   ];
   const [limits, ...refused] = await Promise.all([
     json<RateLimitJson>("limits", "set", "--key", key.id, "--requests-per-minute", "60", "--concurrent", "5"),
@@ -284,7 +292,7 @@ test("a research entitlement from request to revocation, by two persons", async 
   expect(data).toHaveLength(1);
   // The refusal names the person who may not decide.
   const listed = (await run("entitlement", "list", "--org", org)).out;
-  expect(listed).toMatch(/^ID .* ASKED BY .*EXPIRES/);
+  expect(listed).toMatch(/^ID .* REQUESTED BY .*EXPIRES/);
   expect(listed).toContain(data[0]?.requested_by ?? "nobody");
 });
 

@@ -75,7 +75,7 @@ test("a person is invited, invited again, joins, gets another role by address an
   const sent = await said("invitations", "send", "bea@example.com", ...at, "--role", "viewer");
   expect(sent).toContain("invites bea@example.com as viewer, until ");
   expect(sent).toContain(`${gateway.url}/`);
-  expect(sent).toContain("This gateway sends no mail: hand the link over yourself.");
+  expect(sent).toContain("This gateway sends no mail: pass the link on yourself.");
   const [{ id }] = (await json("invitations", "list", ...at)).data;
   const { link } = await json("invitations", "resend", id, ...at);
   const account = { name: "Bea", password: PASSWORD };
@@ -89,7 +89,7 @@ test("a person is invited, invited again, joins, gets another role by address an
   const page = await run("members", "list", ...at, "--limit", "1");
   expect(page.err).toContain("There are more: add --cursor ");
   expect(await said("members", "remove", "bea@example.com", ...at)).toContain(
-    `is no member of ${org} any more.`,
+    `is no longer a member of ${org}.`,
   );
   expect((await json("members", "list", ...at)).data.map(({ email }: { email: string }) => email)).toEqual([
     "ada@example.com",
@@ -144,9 +144,9 @@ test("an organization is named by its name; if several share it, all are listed 
   const refused = await run("credits", "grant", "--org", "Acme", "--usd", "5");
   expect([refused.code, refused.out]).toEqual([1, ""]);
   expect(refused.err).toContain('2 organizations are called "Acme"');
-  expect(refused.err).toContain(`${org}, "Acme", made at 20`);
-  expect(refused.err).toContain(`${id}, "acme", made at 20`);
-  expect(refused.err).toContain("Name the one that you mean by its id: --org ORG.");
+  expect(refused.err).toContain(`${org}, "Acme", created at 20`);
+  expect(refused.err).toContain(`${id}, "acme", created at 20`);
+  expect(refused.err).toContain("Give its id: --org ORG.");
   const { data } = await root.app("GET /operator/organizations");
   expect(data.map(({ available_usd }) => Number(available_usd))).toEqual(data.map(() => 0));
 });

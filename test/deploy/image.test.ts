@@ -187,10 +187,10 @@ test.skipIf(!mounts)(
       expect(await answer.text()).toContain('"customer_charge_usd":');
       expect((await fetch(`${url}/sign-in`)).status).toBe(200);
       const ready = (at: string) => runToEnd(join(files, "tollgate"), ["ready", "--url", at], { env: {} });
-      expect(await ready(url)).toMatchObject({ code: 0, out: `${url} takes requests.\n` });
+      expect(await ready(url)).toMatchObject({ code: 0, out: `${url} accepts requests.\n` });
       expect(await ready("http://127.0.0.1:1")).toMatchObject({
         code: 1,
-        err: expect.stringContaining("Nobody answers"),
+        err: expect.stringContaining("Nothing answers"),
       });
       gateway.kill("SIGTERM"); // unshare, sh and chroot became it
       expect(await gateway.exited).toBe(0);

@@ -174,7 +174,7 @@ test("the abilities of a deployment's models are configured if its name does not
   expect(sent({ temperature: 0.5 })["temperature"]).toBe(0.5);
   const tools = [{ type: "function" as const, function: { name: "clock" } }];
   expect(() => sent({ request: chatRequest({ tools, toolChoice: "required" }) })).toThrow(
-    "cannot demand a tool",
+    "cannot force a tool call",
   );
 });
 

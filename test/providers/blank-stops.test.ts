@@ -66,7 +66,7 @@ test.each(Object.keys(SURFACES) as Surface[])(
         ignored: null,
       });
       expect(told.message).toBe(
-        `\`${name}[1]\` is of blanks alone, at which model \`${model}\` cannot stop. Remove it, or use another model.`,
+        `\`${name}[1]\` contains only blanks, at which model \`${model}\` cannot stop. Remove it, or use another model.`,
       );
     }
     expect(gateway.simulator.bill()).toHaveLength(calls);

@@ -8,11 +8,11 @@ import { pathFields, pathOf, type Target } from "../../api/target.ts";
 import { errorSchema } from "../../api/shapes/records.ts";
 
 const ERRORS = {
-  400: "Malformed or not acceptable; `param` names the field.",
-  401: "No, unknown or revoked management key.",
-  403: "An inference key; or this person may not do it: who asked for an entitlement does not approve it.",
-  404: "No record of this id.",
-  409: "State or an earlier call forbids it, or somebody else was faster.",
+  400: "The request is malformed or invalid; `param` names the field.",
+  401: "The management key is missing, unknown or revoked.",
+  403: "An API key was used, or this person may not do this: nobody approves an entitlement that they requested.",
+  404: "No record has this id.",
+  409: "The current state or an earlier call forbids it, or somebody else made a change first.",
   default: "Any other refusal.",
 };
 
@@ -23,7 +23,7 @@ const REPEATABLE = z.object({
     .max(200)
     .optional()
     .describe(
-      "The same change under the same key is made once, for a day; a secret is in the first answer only.",
+      "A change sent again with the same key within a day is made only once; only the first response contains a secret.",
     ),
 });
 
@@ -45,8 +45,8 @@ export function openApiDocument(): object {
       title: "Tollgate operator API",
       version: "1",
       description:
-        "Organizations, credits, keys, entitlements, releases, routes, usage and the ledger's audit. " +
-        "Money is a decimal string of US dollars, a time is RFC 3339 in UTC.",
+        "Organizations, credits, keys, entitlements, releases, routes, usage and the audit of the ledger. " +
+        "Amounts are decimal strings in US dollars; times are RFC 3339 in UTC.",
     },
     servers: [{ url: "/" }],
     security: [{ managementKey: [] }],

@@ -15,20 +15,22 @@ const models = z
       .enum(THINKING_STYLES, oneOf(THINKING_STYLES))
       .optional()
       .describe(
-        "How thinking is asked for: adaptive with an effort, or a budget of tokens (Claude 4.5 and before).",
+        "How to request thinking: adaptive with an effort, or a token budget (Claude 4.5 and earlier).",
       ),
     thinking_off: z
       .enum(THINKING_OFF, oneOf(THINKING_OFF))
       .optional()
-      .describe("How it is switched off: by leaving it out, by a word, or never."),
+      .describe("How to turn thinking off: by omitting it, by sending disabled, or never."),
     sampling: z
       .enum(SAMPLING, oneOf(SAMPLING))
       .optional()
-      .describe("Whether temperature and top_p are known: both, either of them, or none."),
-    forced_tools: z.boolean().optional().describe("Whether a call of a tool can be demanded."),
+      .describe("Whether temperature and top_p are supported: both, either of them, or none."),
+    forced_tools: z.boolean().optional().describe("Whether a tool call can be forced."),
   })
   .prefault({})
-  .describe("What its models take, where their names do not say it: of a deployment with a name of its own.")
+  .describe(
+    "What its models support, if their names do not show it, as with a deployment that has its own name.",
+  )
   .transform(
     ({ thinking, thinking_off, sampling, forced_tools }): Partial<Contract> => ({
       ...(thinking !== undefined && { thinking }),
@@ -52,7 +54,7 @@ interface Own extends EnvelopeOwn {
 
 const kind: ProviderKind<Own> = {
   name: "anthropic",
-  description: "Claude in the Messages shape, at Anthropic or at a cloud that serves it.",
+  description: "Claude in the Messages format, at Anthropic or at a cloud that serves it.",
   settings: {
     envelope: z
       .enum(ENVELOPE_NAMES, oneOf(ENVELOPE_NAMES))

@@ -36,7 +36,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
       "unsupported_value",
       null,
       "tool_choice",
-      `cannot demand a tool of model ${echo(release.model)}: send \`auto\`, and say in the messages what to call.`,
+      `cannot force a tool call with model ${echo(release.model)}: send \`auto\`, and say in the messages what to call.`,
     );
   tellableStops(request, release.model);
   const said = saidOf(draft, native, { contract, drops: contract.bound && dialect.dropsUnbound });

@@ -168,7 +168,7 @@ export class ClaudeReader implements AnswerReader<string> {
     this.began = true;
     if (typeof type !== "string") return;
     if (this.open.size >= OPEN_MAX)
-      throw new Failure("broken", "unknown", "the upstream began more and more blocks and ended none");
+      throw new Failure("broken", "unknown", "the upstream began too many blocks without ending any");
     const sealed = type === "redacted_thinking";
     const open: Open = {
       type: sealed || type === "thinking" ? type : "",
@@ -270,11 +270,7 @@ export class ClaudeReader implements AnswerReader<string> {
     const characters = isJsonObject(input) ? JSON.stringify(input).length : 0;
     this.inputCharacters += characters;
     if (this.inputCharacters > INPUT_CHARACTERS_MAX)
-      throw new Failure(
-        "broken",
-        "unknown",
-        "the upstream began calls of tools with more and more arguments",
-      );
+      throw new Failure("broken", "unknown", "the upstream sent tool calls with too many arguments");
     parts.push({
       type: "tool_call",
       choice: 0,

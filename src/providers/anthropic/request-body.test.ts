@@ -103,7 +103,7 @@ test("what it has no word for is named, or refused where the answer would differ
   const { ignored } = prepared({ forwarded, identifiers: { prompt_cache_key: "k", user: "u" } });
   expect(ignored).toEqual(["seed", "verbosity", "frequency_penalty", "prompt_cache_key"]);
   expect(() => prepared({ responseFormat: { type: "json_object" } })).toThrow(Refusal);
-  expect(() => prepared({ stop: ["END", " \n"] })).toThrow("`stop[1]` is of blanks alone");
+  expect(() => prepared({ stop: ["END", " \n"] })).toThrow("`stop[1]` contains only blanks");
   for (const field of ["n", "logprobs", "logit_bias"] as const) {
     expect(OPTIONAL_FIELDS).toContain(field);
     expect(CLAUDE_FIELDS).not.toContain(field);

@@ -7,6 +7,6 @@ import { echo, refuse } from "../../domain/read-value.ts";
 export function tellableStops({ stop }: Pick<ChatRequest, "stop">, model: string): readonly string[] {
   const blank = stop.findIndex((text) => text.trim() === "");
   if (blank === -1) return stop;
-  const text = `is of blanks alone, at which model ${echo(model)} cannot stop. Remove it, or use another model.`;
+  const text = `contains only blanks, at which model ${echo(model)} cannot stop. Remove it, or use another model.`;
   throw refuse("unsupported_value", { parent: null, step: "stop" }, blank, text);
 }

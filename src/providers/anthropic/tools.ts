@@ -36,7 +36,7 @@ export function claudeTools(
       "unsupported_value",
       null,
       "tool_choice",
-      `cannot demand a tool of model ${echo(model)}: send \`auto\`, and say in the messages what to call.`,
+      `cannot force a tool call with model ${echo(model)}: send \`auto\`, and say in the messages what to call.`,
     );
   const choice = choiceOf(request);
   return {

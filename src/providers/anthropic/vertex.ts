@@ -17,12 +17,12 @@ export const vertexCredentials = credentials({
       .string()
       .regex(/^[a-z][a-z0-9:.-]{2,62}$/, "must be a project id, e.g. my-project-123")
       .optional()
-      .describe("The Google Cloud project that is called; the service account's own where this is left out."),
+      .describe("The Google Cloud project to call; default: the service account's own."),
     location: z
       .string()
       .regex(/^[a-z]+(-[a-z]+\d{1,2})?$/, "must be a Google Cloud location, e.g. global or europe-west1")
       .optional()
-      .describe("The location of Google Cloud; global where this is left out."),
+      .describe("The Google Cloud location; default: global."),
   },
   setting: "service_account",
   needed: true,

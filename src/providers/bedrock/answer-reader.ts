@@ -89,7 +89,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     const message = isJsonObject(body["output"]) ? body["output"]["message"] : undefined;
     const content = isJsonObject(message) ? message["content"] : undefined;
     if (!Array.isArray(content))
-      throw new Failure("broken", "unknown", "the upstream answered 200 with something that is no answer");
+      throw new Failure("broken", "unknown", "the upstream answered 200 without an answer");
     for (const [index, block] of content.entries()) if (isJsonObject(block)) this.block(index, block, parts);
     this.usage(body, parts);
     // A whole body is its own proof of an end.

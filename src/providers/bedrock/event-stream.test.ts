@@ -109,7 +109,7 @@ describe("what is no message is broken, and what stood before it is given out fi
     }
     const longer = Buffer.from(one);
     longer.writeUInt32BE(one.length + 1000, 0);
-    expect(thrown(() => read(longer)).message).toContain("no message of an event stream");
+    expect(thrown(() => read(longer)).message).toContain("not a message of an event stream");
   });
 
   test("a header that ends nowhere", () => {

@@ -106,7 +106,8 @@ export class BedrockEvents implements Framing<BedrockEvent> {
 function sizeOf(bytes: Buffer, start: number): number {
   const size = bytes.readUInt32BE(start);
   const headers = bytes.readUInt32BE(start + 4);
-  if (size > MESSAGE_MAX) throw new Failure("broken", "unknown", "the upstream sent an event without end");
+  if (size > MESSAGE_MAX)
+    throw new Failure("broken", "unknown", "the upstream sent an event that does not end");
   if (headers > HEADERS_MAX || PRELUDE + headers + CHECKSUM > size) throw damaged("a length");
   return size;
 }
@@ -115,7 +116,7 @@ function sizeOf(bytes: Buffer, start: number): number {
 function requirePrelude(bytes: Buffer, start: number): void {
   const end = start + PRELUDE - CHECKSUM;
   if (Bun.hash.crc32(bytes.subarray(start, end)) !== bytes.readUInt32BE(end))
-    throw damaged("no message of an event stream");
+    throw damaged("not a message of an event stream");
 }
 
 const damaged = (what: string): Failure =>

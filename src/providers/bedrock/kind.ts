@@ -21,14 +21,14 @@ interface Own {
 
 export const bedrock: ProviderKind = {
   name: "bedrock",
-  description: "The models of Amazon Bedrock, through its Converse API.",
+  description: "Models of Amazon Bedrock, through its Converse API.",
   settings: {
     ...aws.settings,
     family: z
       .enum(FAMILIES, `must be one of ${FAMILIES.join(", ")}`)
       .optional()
       .describe(
-        "Whose words its models are asked to think in, where their names do not say it: of an inference profile of your own.",
+        "The model family that decides how to request thinking, if the names do not show it, as with your own inference profile.",
       ),
     guardrail: guardrail.optional().describe("Applied to every call."),
   },

@@ -165,6 +165,11 @@ function imageOf(url: string): { format: string; source: { bytes: string } } {
     );
   const [head, type = ""] = INLINE.exec(url.slice(0, 300)) ?? [];
   if (head === undefined)
-    throw refuse("unsupported_value", null, "messages", "holds an image that is no PNG, JPEG, GIF or WebP.");
+    throw refuse(
+      "unsupported_value",
+      null,
+      "messages",
+      "holds an image that is not a PNG, JPEG, GIF or WebP.",
+    );
   return { format: type.toLowerCase().replace("jpg", "jpeg"), source: { bytes: url.slice(head.length) } };
 }

@@ -79,7 +79,7 @@ test("what it has no word for is named, or refused where the answer would differ
   });
   expect(ignored).toEqual(["seed", "parallel_tool_calls", "user"]);
   expect(() => prepared({ stop: ["\n"] }, { model: "anthropic.claude-opus-4-5-v1:0" })).toThrow(
-    "of blanks alone",
+    "contains only blanks",
   );
   expect(prepared({ stop: ["\n"] }).print(64)).toContain(String.raw`"stopSequences":["\n"]`);
   expect(() => prepared({ responseFormat: { type: "json_object" } })).toThrow(Refusal);

@@ -111,7 +111,7 @@ function toolConfig(
       "unsupported_value",
       null,
       "tool_choice",
-      `cannot demand a tool of model ${echo(release.model)}: send \`auto\`, and say in the messages what to call.`,
+      `cannot force a tool call with model ${echo(release.model)}: send \`auto\`, and say in the messages what to call.`,
     );
   const named =
     typeof toolChoice === "object" && toolChoice?.type === "function" ? toolChoice.function : null;

@@ -33,7 +33,7 @@ export async function askLender(
 ): Promise<{ status: number; text: string }> {
   const { signal, ms } = from;
   const late = (): Failure | null =>
-    signal.aborted ? unavailable(from, `gave nothing within ${ms} ms`, "connect_timeout") : null;
+    signal.aborted ? unavailable(from, `did not answer within ${ms} ms`, "connect_timeout") : null;
   try {
     const reply = await fetch(url, {
       method,

@@ -250,7 +250,7 @@ test("who is silent, before or within the answer, is waited for so long; who is 
     const beganMs = performance.now();
     expect(await failed(roleAt("instance", double.url), 200)).toMatchObject({
       reason: "connect_timeout",
-      message: "the machine's metadata service gave nothing within 200 ms",
+      message: "the machine's metadata service did not answer within 200 ms",
     });
     expect(performance.now() - beganMs).toBeLessThan(2000);
   }

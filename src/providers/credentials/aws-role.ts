@@ -22,7 +22,7 @@ const address = (trusted: readonly string[], example: string) =>
 
 const container = z
   .strictObject({
-    from: z.literal("container").describe("ECS, and pods of EKS with Pod Identity."),
+    from: z.literal("container").describe("For ECS, and for EKS pods with Pod Identity."),
     uri: address(OF_CONTAINERS, "AWS's own http:// address, like http://169.254.170.2/…").describe(
       "${AWS_CONTAINER_CREDENTIALS_FULL_URI}, or http://169.254.170.2${AWS_CONTAINER_CREDENTIALS_RELATIVE_URI}.",
     ),
@@ -52,14 +52,14 @@ const webIdentity = z.strictObject({
     .string()
     .regex(/^[\w+=,.@-]{2,64}$/, "must be 2 to 64 of letters, digits and +=,.@-")
     .default("tollgate")
-    .describe("What CloudTrail calls our sessions."),
+    .describe("The session name shown in CloudTrail."),
   url: address([], "http:// of this machine itself")
     .optional()
-    .describe("Where STS is; the region's own without it."),
+    .describe("The address of STS; default: the region's own."),
 });
 
 const instance = z.strictObject({
-  from: z.literal("instance").describe("A machine of EC2 with an instance profile, by IMDSv2."),
+  from: z.literal("instance").describe("For an EC2 instance with an instance profile, through IMDSv2."),
   url: address(OF_MACHINES, "AWS' own in the clear, http://169.254.169.254").default(
     "http://169.254.169.254",
   ),
@@ -70,7 +70,7 @@ export const awsRole = z
     error: ({ code }) =>
       code === "invalid_union" ? "must be one of container, web_identity, instance" : undefined,
   })
-  .describe("Instead of a key: the role that the container or machine of the gateway has in AWS.");
+  .describe("Instead of a key: the AWS role of the gateway's container or machine.");
 
 export type AwsRole = z.output<typeof awsRole>;
 
@@ -169,7 +169,7 @@ function keyIn(told: unknown, from: Lender): Lent<AwsKey> {
   if (typeof sessionToken !== "string" || !PRINTABLE.test(sessionToken)) throw incomplete(from);
   const lifeMs = Date.parse(String(Expiration)) - Date.now();
   if (Number.isNaN(lifeMs)) throw incomplete(from);
-  if (lifeMs <= 0) throw unavailable(from, "answered with credentials that have ended");
+  if (lifeMs <= 0) throw unavailable(from, "answered with expired credentials");
   return { value: { accessKeyId, secretAccessKey, sessionToken }, lifeMs };
 }
 

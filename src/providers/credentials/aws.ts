@@ -16,15 +16,15 @@ export const awsCredentials = (service: string) =>
       region: z
         .string("is required: the AWS region to call, e.g. us-east-1")
         .regex(/^[a-z]{2}(-[a-z]+){1,3}-\d{1,2}$/, "must be an AWS region, e.g. us-east-1")
-        .describe("The region of AWS that is called, e.g. us-east-1."),
+        .describe("The AWS region to call, e.g. us-east-1."),
       api_key: secretText.describe("A Bedrock API key. Write it as ${NAME}."),
       access_key_id: z
         .string()
         .regex(/^[A-Z0-9]{16,128}$/, "must be an access key id, e.g. AKIA…: capital letters and digits")
         .optional()
-        .describe("Instead of api_key: requests are signed."),
+        .describe("Instead of api_key: requests are signed with this key."),
       secret_access_key: secretText,
-      session_token: secretText.describe("Of temporary credentials. Write it as ${NAME}."),
+      session_token: secretText.describe("For temporary credentials. Write it as ${NAME}."),
       role: awsRole.optional(),
     },
     setting: "api_key, access_key_id or role",

@@ -14,14 +14,14 @@ const entra = z.strictObject({
   tenant: z
     .string()
     .regex(/^[\w.-]{1,100}$/, "must be a tenant id or domain")
-    .describe("The directory's id, or its domain."),
+    .describe("The tenant's id or domain."),
   client_id: z.string().min(1, "must not be empty"),
   client_secret: z.string().min(1, "must not be empty").describe("Write it as ${NAME}."),
   authority: z
     .string()
     .refine(isTokenUri, "must be an https:// address like https://login.microsoftonline.com")
     .default("https://login.microsoftonline.com")
-    .describe("Another one in national clouds."),
+    .describe("National clouds have their own."),
   scope: z.string().min(1, "must not be empty").default(SCOPE),
 });
 
@@ -30,7 +30,7 @@ type Entra = z.output<typeof entra>;
 export const azureCredentials = credentials({
   settings: {
     api_key: secretText,
-    entra: entra.optional().describe("Instead of a key: an application with a role at the resource."),
+    entra: entra.optional().describe("Instead of a key: an application that has a role on the resource."),
   },
   setting: "api_key",
   needed: true,

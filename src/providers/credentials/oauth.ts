@@ -74,6 +74,6 @@ function tokenOf(body: unknown, server: Lender): Lent<Record<string, string>> {
   if (typeof value !== "string" || !/^[\x21-\x7e]{1,8192}$/.test(value) || !/^bearer$/i.test(String(type)))
     throw unavailable(server, "answered without a token");
   if (typeof seconds !== "number" || !(seconds > 0))
-    throw unavailable(server, "answered with a token that has ended");
+    throw unavailable(server, "answered with an expired token");
   return { value: { authorization: `Bearer ${value}` }, lifeMs: seconds * 1000 };
 }

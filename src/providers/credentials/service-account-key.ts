@@ -59,7 +59,7 @@ export const serviceAccount = z
     return z.NEVER;
   })
   .describe(
-    "A Google service account: the absolute path of its JSON key file, or the file's text as ${NAME}, so that it stays out of this one.",
+    "A Google service account: the absolute path of its JSON key file, or the file's text as ${NAME}.",
   );
 
 const REMEDY = "Create a JSON key for the service account and name that file, or give its text as ${NAME}.";

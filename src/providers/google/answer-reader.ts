@@ -186,5 +186,5 @@ function endOf(data: string): EventEnd {
   const list = readJson(data);
   const first: unknown = Array.isArray(list) ? list[0] : null;
   if (isJsonObject(first) && isJsonObject(first["error"])) return geminiError(first["error"]);
-  throw new Failure("broken", "unknown", "the upstream sent an event that is no object");
+  throw new Failure("broken", "unknown", "the upstream sent an event that is not an object");
 }

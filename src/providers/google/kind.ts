@@ -22,19 +22,19 @@ const settings = {
     .string()
     .regex(/^[a-z0-9][a-z0-9.:-]{0,127}$/, "must be a Google Cloud project id, like my-project-7")
     .optional()
-    .describe("envelope: vertex; the service account's own project where it is left out."),
+    .describe("For envelope: vertex; default: the service account's own project."),
   location: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be a Vertex AI location, like global or europe-west4")
     .optional()
-    .describe("envelope: vertex; global where it is left out."),
+    .describe("For envelope: vertex; default: global."),
 };
 
 type Own = z.output<z.ZodObject<typeof settings>>;
 
 export const google = providerKind({
   name: "google",
-  description: "Gemini in its own shape, at Google's API or at Vertex AI.",
+  description: "Gemini in its own format, at Google's API or at Vertex AI.",
   settings,
   addressOf: ({ envelope, location = "global" }) =>
     envelope === "direct"

@@ -131,4 +131,4 @@ function stepsOf(jsonPath: unknown): Step[] {
 const unquoted = (text: string): string => text.replaceAll(/\\(.)/gu, "$1");
 
 const unplaced = (): Failure =>
-  new Failure("broken", "unknown", "the upstream sent arguments of a call that make no JSON text");
+  new Failure("broken", "unknown", "the upstream sent call arguments that are not JSON");

@@ -140,11 +140,7 @@ async function refusalText(reply: Response, timeouts: CallTimeouts): Promise<str
 /** More bytes than there is room for. */
 export class TooLarge extends Failure {
   constructor(bytes: number) {
-    super(
-      "broken",
-      "unknown",
-      `the upstream's answer is larger than there is room for: ${bytes} bytes so far`,
-    );
+    super("broken", "unknown", `the upstream's answer is too large: ${bytes} bytes so far`);
   }
 }
 

@@ -102,7 +102,10 @@ const SILENCE_BYTES = 12 * 1024 * 1024;
 test("bytes without a word are an end after 32 MiB, and words begin the count anew, whatever the framing", async () => {
   const silence = new Uint8Array(SILENCE_BYTES).fill("_".charCodeAt(0));
   const silent = await read([silence, silence, silence, "a."]);
-  expect([silent.groups, silent.failure?.message]).toEqual([[], "the upstream sent much and said nothing"]);
+  expect([silent.groups, silent.failure?.message]).toEqual([
+    [],
+    "the upstream sent a lot of data without content",
+  ]);
   const speaking = await read([silence, silence, "a", silence, silence, "b", "."]);
   expect([speaking.failure, speaking.groups.join("")]).toEqual([null, "ab."]);
 });

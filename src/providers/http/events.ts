@@ -124,7 +124,7 @@ function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: P
 function eventsIn<Event>(bytes: Uint8Array, { framing }: Reading<Event>, progress: Progress): Event[] {
   progress.wordless += bytes.byteLength;
   if (progress.wordless > WORDLESS_BYTES_MAX)
-    throw new Failure("broken", "unknown", "the upstream sent much and said nothing");
+    throw new Failure("broken", "unknown", "the upstream sent a lot of data without content");
   return framing.push(bytes);
 }
 

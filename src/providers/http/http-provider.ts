@@ -109,7 +109,7 @@ async function countTokens<Event>(line: Line<Event>, call: CountCall): Promise<n
     const { reply } = await send(counted, line, timeouts);
     const tokens = counting.read(await readBounded(reply, { bytesMax: COUNT_BYTES_MAX, timeouts }));
     if (tokens !== null) return tokens;
-    throw new Failure("broken", "unknown", "the upstream did not say a count");
+    throw new Failure("broken", "unknown", "the upstream did not return a count");
   } finally {
     timeouts.end();
   }
@@ -124,7 +124,7 @@ function streamReader<Event>(codec: Codec<Event>, call: ProviderCall): AnswerRea
 async function requireStream({ headers, body }: Response): Promise<void> {
   if (!/^(text\/html|application\/json)\b/i.test(headers.get("content-type") ?? "")) return;
   await body?.cancel();
-  throw new Failure("broken", "unknown", "the upstream answered a stream with something else");
+  throw new Failure("broken", "unknown", "the upstream did not answer with a stream");
 }
 
 /** A provider is alive if it answers: even with an unknown path, but not with a rejected account or a 5xx. */

@@ -16,7 +16,7 @@ export function readObject(text: string, what: string, exact: readonly string[] 
   const value = readJson(text);
   if (value === undefined)
     throw new Failure("broken", "unknown", `${what} that is not JSON, or nested too deeply`);
-  if (!isJsonObject(value)) throw new Failure("broken", "unknown", `${what} that is no object`);
+  if (!isJsonObject(value)) throw new Failure("broken", "unknown", `${what} that is not an object`);
   return withExact(text, value, exact);
 }
 

@@ -77,7 +77,7 @@ export class SseEvents implements Framing<string> {
   private grow(characters: number): void {
     this.size += characters;
     if (this.size > EVENT_CHARACTERS_MAX || this.lines > EVENT_LINES_MAX)
-      throw new Failure("broken", "unknown", "the upstream sent an event without end");
+      throw new Failure("broken", "unknown", "the upstream sent an event that does not end");
   }
 
   private endLine(text: string, start: number, end: number, events: string[]): void {

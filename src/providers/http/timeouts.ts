@@ -149,7 +149,7 @@ export class CallTimeouts {
   private over(nowMs: number): Failure {
     const silent = this.waiting && nowMs >= this.waitingSinceMs + this.silenceMs;
     return this.spoke && !silent && this.closed === OPEN
-      ? new Failure("deadline", "unknown", "the time for the call was over while the upstream spoke")
+      ? new Failure("deadline", "unknown", "the call's time ran out while the upstream was answering")
       : new Failure("timeout", "unknown", "the upstream was silent for too long");
   }
 

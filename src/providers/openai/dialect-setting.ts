@@ -17,55 +17,55 @@ const POINTS = {
     .enum(OUTPUT_MAXIMUMS, oneOf(OUTPUT_MAXIMUMS))
     .optional()
     .describe(
-      "What it calls the maximum of output tokens. A name that it does not know leaves its output unlimited.",
+      "The provider's name for the maximum of output tokens. A name that it does not know leaves its output unlimited.",
     ),
   developer_role: z
     .boolean()
     .optional()
-    .describe("Whether it knows messages of the role developer; false sends them as system."),
+    .describe("Whether the provider accepts messages with the role developer; false sends them as system."),
   files: z
     .boolean()
     .optional()
-    .describe("Whether it reads PDFs in file parts; false refuses requests that have one."),
+    .describe("Whether the provider reads PDFs in file parts; false refuses requests that contain one."),
   text_parts: z
     .boolean()
     .optional()
     .describe(
-      "Whether it takes the content of a message as a list of texts; false sends such a list as one text.",
+      "Whether the provider accepts a message's content as a list of texts; false sends such a list as one text.",
     ),
   thinking: z
     .enum(THINKING_WORDS, oneOf(THINKING_WORDS))
     .optional()
     .describe(
-      "How it is told to think: effort sends reasoning_effort, switch sends thinking {type: enabled} or disabled, switch_and_effort both.",
+      "How to request thinking: effort sends reasoning_effort, switch sends thinking {type: enabled} or disabled, switch_and_effort sends both.",
     ),
   thoughts: z
     .enum(THOUGHTS, oneOf(THOUGHTS))
     .optional()
     .describe(
-      "On which of the model's turns its reasoning_content goes back while it thinks: never, on calls, or always; then a turn that lost it gets a blank.",
+      "On which of the model's turns to send its reasoning_content back while it thinks: never, on calls, or always; with always, a turn that lost it gets a blank.",
     ),
   strict_turns: z
     .boolean()
     .optional()
     .describe(
-      "Whether it refuses a user's message behind a tool's, a last message of the assistant's and ids of calls of other vendors, as Mistral does: true puts them right.",
+      "Whether the provider refuses a user message after a tool message, a final assistant message and other vendors' call ids, as Mistral does; true rewrites them.",
     ),
   reasoning_details: z
     .boolean()
     .optional()
     .describe(
-      "Whether it tells thoughts as reasoning_details that have to come back, as OpenRouter does. Calls of a thinking model are then handed over when they are whole.",
+      "Whether the provider returns thoughts as reasoning_details that have to be sent back, as OpenRouter does. Calls of a thinking model are then passed on only when complete.",
     ),
   fields: z
     .array(z.enum(OPTIONAL_FIELDS, oneOf(OPTIONAL_FIELDS)))
     .optional()
-    .describe("All optional fields that it knows. What is not among them is never sent to it."),
+    .describe("All optional fields that the provider knows. Other optional fields are never sent to it."),
   responses: z
     .boolean()
     .optional()
     .describe(
-      "Whether it speaks the Responses shape at /responses, so that requests of POST /v1/responses reach it as they are written. OpenAI and Azure do at their own addresses.",
+      "Whether the provider serves the Responses API at /responses, so that requests to POST /v1/responses are passed on as written. OpenAI and Azure do at their own addresses.",
     ),
 };
 
@@ -75,7 +75,7 @@ const described = z.strictObject({
   preset: z
     .enum(DIALECT_NAMES, oneOf(DIALECT_NAMES))
     .default("openai")
-    .describe("A vendor whose dialect it speaks; the settings beside it override single points."),
+    .describe("The vendor whose dialect the provider uses; the other settings override parts of it."),
   ...POINTS,
 });
 
@@ -96,7 +96,7 @@ const changed = (usual: Dialect, told: z.output<typeof points>): Dialect => ({
 export const anyDialect = described
   .prefault({})
   .describe(
-    "What the provider calls things and which optional fields it knows. Of a preset, or told one by one.",
+    "The provider's names for fields and the optional fields that it knows: from a preset, or set one by one.",
   )
   .transform(({ preset, ...told }) => changed(DIALECTS[preset], told));
 
@@ -104,5 +104,5 @@ export const anyDialect = described
 export const dialectOf = (usual: Dialect) =>
   points
     .prefault({})
-    .describe("Single points in which this provider differs from its vendor's usual dialect.")
+    .describe("Where this provider differs from its vendor's usual dialect.")
     .transform((told) => changed(usual, told));

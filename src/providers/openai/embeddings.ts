@@ -131,7 +131,7 @@ const NO_OUTPUT = { completion_tokens: 0, total_tokens: null };
 
 /** The request decides how large an answer is: the upstream did as it was asked, and another one would do the same. */
 export const tooManyVectors = (): Failure =>
-  new Failure("rejected", "unknown", "the vectors are more than are passed on", {
+  new Failure("rejected", "unknown", "the vectors are too large to pass on", {
     status: 400,
     param: "input",
   });

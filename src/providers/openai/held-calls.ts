@@ -19,7 +19,7 @@ export class HeldCalls {
       if (part.type !== "tool_arguments") continue;
       this.characters += part.text.length;
       if (this.characters > HELD_CHARACTERS_MAX)
-        throw new Failure("broken", "unknown", "the upstream called tools with more and more arguments");
+        throw new Failure("broken", "unknown", "the upstream sent tool calls with too many arguments");
       const call = this.calls[part.index];
       if (call !== undefined) call.text += part.text;
     }

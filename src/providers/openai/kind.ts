@@ -8,7 +8,7 @@ import { chatKind } from "./vendor-kind.ts";
 export const openai: ProviderKind = chatKind({
   name: "openai",
   title: "OpenAI",
-  description: "The chat-completions shape, as OpenAI and most vendors speak it.",
+  description: "The chat-completions format of OpenAI and most vendors.",
   hosts: ["api.openai.com"],
   addressExample: "https://api.openai.com/v1",
   probePath: "/models",

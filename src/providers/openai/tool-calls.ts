@@ -72,7 +72,7 @@ export class ToolCalls {
   private hold(call: Call, text: string): void {
     this.heldCharacters += text.length;
     if (this.heldCharacters > HELD_CHARACTERS_MAX)
-      throw new Failure("broken", "unknown", "the upstream told arguments of calls that it does not name");
+      throw new Failure("broken", "unknown", "the upstream sent arguments for calls that it did not name");
     call.held += text;
   }
 

@@ -38,7 +38,7 @@ export function vectorsIn(text: string, count: number): Vectors {
 function endOf(text: string, start: number): number {
   const last = text[start] === "[" ? "]" : text[start] === '"' ? '"' : null;
   const end = last === null ? -1 : text.indexOf(last, start + 1);
-  if (end === -1) throw broken("something that is no vector");
+  if (end === -1) throw broken("something that is not a vector");
   return end + 1;
 }
 
@@ -50,8 +50,8 @@ function inPlace(data: unknown, found: readonly string[], count: number): string
   for (const [place, entry] of entries.entries()) {
     const { embedding, index = place } = isJsonObject(entry) ? entry : {};
     const vector = typeof embedding === "number" ? found[embedding] : undefined;
-    if (vector === undefined || !VECTOR.test(vector)) throw broken("something that is no vector");
-    if (typeof index !== "number" || list[index] !== "") throw broken("a vector out of place");
+    if (vector === undefined || !VECTOR.test(vector)) throw broken("something that is not a vector");
+    if (typeof index !== "number" || list[index] !== "") throw broken("a vector with a wrong index");
     list[index] = vector;
   }
   return list;

@@ -103,7 +103,7 @@ export const VENDORS: readonly ProviderKind[] = Object.entries(ROWS).map(
       ...row,
       name,
       title,
-      description: `${title}, in the chat-completions shape${row.baseUrl === undefined ? "" : ` at ${row.baseUrl}`}.`,
+      description: `${title}, in the chat-completions format${row.baseUrl === undefined ? "" : ` at ${row.baseUrl}`}.`,
       dialect: dialectOf(DIALECTS[dialect]),
     }),
 );

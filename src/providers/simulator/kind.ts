@@ -7,7 +7,7 @@ import { openai } from "../openai/kind.ts";
 export const simulator: ProviderKind = {
   ...openai,
   name: "simulator",
-  description: "The built-in simulator, inside the gateway or at an address of its own.",
+  description: "The built-in simulator, inside the gateway or at its own address.",
   credential: { ...openai.credential, needed: false },
   wrong: () => null,
   // It supports the Responses shape at any address.

@@ -33,7 +33,7 @@ export const operatorLedgerTexts = {
     amount: "Charge, in US dollars",
     amountHelp: "At most what is held, like 0.004.",
     tooMuch: "More than is held.",
-    releaseInstead: "Charge nothing and give the whole hold back",
+    releaseInstead: "Charge nothing and release the whole hold",
     charge: "Charge",
     release: "Release",
     reason: "Reason",
