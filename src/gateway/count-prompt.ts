@@ -73,7 +73,10 @@ function unended(prepared: PreparedRequest, refused: Refused, { kind, tokens }: 
   if (kind === "above" && refused.refusal.code === "context_length_exceeded") {
     const { wanted } = requoted(prepared, tokens);
     if ("refusal" in wanted)
-      return because({ ...refused, refusal: wanted.refusal }, "Counting stopped there; the messages go on.");
+      return because(
+        { ...refused, refusal: wanted.refusal },
+        "Counting stopped before the end of the messages.",
+      );
   }
   return because(
     refused,

@@ -59,11 +59,18 @@ export class BooksWatch {
     return {
       checkBooks: (suspects) => this.check(suspects),
       resume: async (of, actor) => {
-        const outcome = await resume(this.ports.on, of, actor);
+        const outcome = await resume(this.ports.on, { ...of, found: await this.brokenChain(of) }, actor);
         await this.refresh();
         return outcome;
       },
     };
+  }
+
+  /** Checks the organization's whole chain. */
+  private async brokenChain({ organizationId }: { organizationId: string }): Promise<Violations> {
+    const fixed = new Map([[organizationId, { base: CHAIN_BEGIN, stopped: true }]]);
+    const { violations } = await this.ports.look({ bases: this.bases, fixed }, this.ending.signal);
+    return violations.filter((one) => one.organizationId === organizationId);
   }
 
   begin(): void {

@@ -10,8 +10,8 @@ import { selected } from "./column-loads.ts";
 import { LOAD } from "./columns.ts";
 import type { Reader, ResumeOutcome, Transactions } from "./ledger.ts";
 import type { Violation } from "./records.ts";
-import { acceptedIn, inEntries, violationsIn } from "./verify/accepted.ts";
-import { baseOf, openHoldsOf } from "./verify/books.ts";
+import { acceptedIn, eachOnce, inEntries, violationsIn } from "./verify/accepted.ts";
+import { baseOf, brokenInRecentEntries, openHoldsOf } from "./verify/books.ts";
 import { CHAIN_BEGIN, type ChainBase, unjoined } from "./verify/chain.ts";
 
 export type Violations = readonly Violation[];
@@ -113,13 +113,13 @@ export const letGo = (on: Transactions, organizationId: string): Promise<void> =
   });
 
 /**
- * Resumes an organization by an operator's decision: what its entries say up to now is accepted as it is, and what was found
+ * Resumes an organization by an operator's decision: what its entries say up to now is accepted as it is, and what is broken
  * in them is listed apart by the audit from now on. It does not accept what can be repaired: the balance must match
- * its open holds and totals, and be at the end of its chain.
+ * its open holds and totals, and be at the end of its chain. `found`: what a check of its whole chain has just found.
  */
 export const resume = (
   on: Transactions,
-  { organizationId, reason }: { organizationId: string; reason: string },
+  { organizationId, reason, found }: { organizationId: string; reason: string; found: Violations },
   actor: Actor,
 ): Promise<ResumeOutcome> =>
   on.change({ organizationId, by: actor.id }, function* (nowMs): Query<ResumeOutcome> {
@@ -144,9 +144,14 @@ export const resume = (
     const head = last === undefined ? "0" : headOf(numberOf(last["version"]), last["hash"] as Uint8Array);
     const its = balance.version === 0 ? "0" : headOf(balance.version, balance.headHash);
     if (head !== its) return broken("version and head_hash", head, its);
-    const found = inEntries(violationsIn(stopped["violations"]));
+    const recent = yield* brokenInRecentEntries(organizationId, balance.version);
     const next = last && unjoined(organizationId, standingAfter(last), balance);
-    const accepted = [...acceptedIn(stopped), ...found, ...(next ? [next] : [])];
+    const accepted = eachOnce([
+      ...acceptedIn(stopped),
+      ...inEntries(found),
+      ...inEntries(recent),
+      ...(next ? [next] : []),
+    ]);
     yield* ask(
       `UPDATE stopped_organization SET since = NULL, violations = '[]', base = ?2,
          resumed_at = CAST(?3 AS bigint), resumed_by = ?4, resumed_reason = ?5, accepted = ?6 WHERE org_id = ?1`,

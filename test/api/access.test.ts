@@ -58,10 +58,10 @@ test("a caller who sent no key is told so; a malformed key and an unreadable one
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     return ((await response.json()) as ErrorJson).error.message;
   };
-  expect(await told({})).toStartWith("No API key was sent. Send Authorization: Bearer with a key");
+  expect(await told({})).toStartWith("No API key was sent. Send Authorization: Bearer followed by a key");
   const { organizationId } = await gateway.customer();
   const malformed = await told({ authorization: "Bearer hunter2" });
-  expect(malformed).toStartWith("Incorrect API key provided. Send Authorization: Bearer with a key");
+  expect(malformed).toStartWith("Incorrect API key provided. Send Authorization: Bearer followed by a key");
   const unknown = mintKey({ organizationId, keyId: "key_000000000000" }).value;
   expect(await told({ authorization: `Bearer ${unknown}` })).toBe(malformed);
 });

@@ -48,7 +48,7 @@ test.each(["/v1/files", "/v1/audio/speech", "/v1"])(
     const { error } = (await answer.json()) as { error: { code: string; message: string } };
     expect([answer.status, error.code]).toEqual([404, "unknown_url"]);
     expect(error.message).toBe(
-      `There is nothing at this URL. Below ${PUBLIC}/v1 there are chat/completions, completions, embeddings, messages, responses and models.`,
+      `There is nothing at this URL. Under ${PUBLIC}/v1 there are chat/completions, completions, embeddings, messages, responses and models.`,
     );
   },
 );

@@ -192,9 +192,9 @@ test("the point where counting stopped is reported in each surface's format", as
     expect([response.status, error.code]).toEqual([400, "context_length_exceeded"]);
     return error.message;
   };
-  expect(await ask("/responses", { input: content })).toEndWith("there is more of the input.");
+  expect(await ask("/responses", { input: content })).toEndWith("before the end of the input.");
   const messages = [{ role: "user", content }];
-  expect(await ask("/chat/completions", { messages })).toEndWith("there is more of the messages.");
+  expect(await ask("/chat/completions", { messages })).toEndWith("before the end of the messages.");
 });
 
 test("if only the byte bound is too high, the exact count decides: one token too many is refused, one less is not", async () => {

@@ -170,7 +170,7 @@ describe.each([
     [
       "the name of its release",
       (id) => `UPDATE request SET release_digest = 'gone' WHERE request_id = '${id}'`,
-      "release gone is not there",
+      "release gone is missing",
     ],
     [
       "the count of what was delivered",

@@ -4,10 +4,16 @@
 import { ask, orNull, type Query, type SqlRow, textOf } from "../../store/sql.ts";
 import type { Violation } from "../records.ts";
 import { CHAIN_FINDINGS } from "./chain.ts";
+import { identityOf } from "./findings.ts";
 
 /** Returns the findings that concern entries, the only ones that nothing can repair. */
 export const inEntries = (violations: readonly Violation[]): Violation[] =>
   violations.filter(({ invariant }) => CHAIN_FINDINGS.has(invariant));
+
+/** Returns the violations without repeated ones. */
+export const eachOnce = (violations: readonly Violation[]): Violation[] => [
+  ...new Map(violations.map((one) => [identityOf(one), one])).values(),
+];
 
 /** Returns what was accepted of every organization. */
 export function* acceptedFindings(): Query<Violation[]> {
