@@ -342,7 +342,7 @@ describe("a data directory", () => {
           check: "store",
           state: "note",
           found: `SQLite in ${at}, which other users can read (mode 755)`,
-          next: `The next start closes it; at once: chmod 700 ${at}`,
+          next: `The next start restricts it; to do it now: chmod 700 ${at}`,
         },
       });
     },
