@@ -25,7 +25,7 @@ test(
     const restored = await gateway.cli({}, "db", "restore", backup);
     expect({ ...restored, code: 0 }).toEqual(restored);
     expect(restored.stdout).toContain(
-      "1 request with an Idempotency-Key among it. A retry of one of them is",
+      "1 request with an Idempotency-Key, among others. A retry of one of them is",
     );
     await gateway.run();
     const bill = gateway.simulator.bill().length;
