@@ -1,6 +1,6 @@
 // `--org`: an organization by its id or by its name. If several organizations have the name, none is chosen.
 import type { OrganizationJson } from "../src/api/shapes/records.ts";
-import { calledLike } from "../src/domain/visible-text.ts";
+import { comparableName } from "../src/domain/visible-text.ts";
 import { Problem } from "./problem.ts";
 
 const NAMED_AT_MOST = 10;
@@ -9,8 +9,8 @@ export const isOrganizationId = (text: string): boolean => text.startsWith("org_
 
 /** Returns its id. Throws `Problem` if no organization has the name, or several do: then with the id of each. */
 export function organizationNamed(name: string, all: readonly OrganizationJson[]): string {
-  const meant = calledLike(name);
-  const found = all.filter((one) => calledLike(one.name) === meant);
+  const meant = comparableName(name);
+  const found = all.filter((one) => comparableName(one.name) === meant);
   const [only] = found;
   if (only === undefined)
     throw new Problem(`No organization is called "${name}".`, "List them: ./tollgate org list");

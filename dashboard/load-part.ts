@@ -1,5 +1,6 @@
 // Loads parts of the dashboard on demand: pages, charts, the palette.
-import { nextAnswer, noteAnswer } from "./api/reachable.ts";
+import { AGAIN_MS, nextAnswer, noteAnswer } from "./api/reachable.ts";
+import { askAgain } from "./api/session.ts";
 import { comeAnew } from "./come-anew.ts";
 
 /**
@@ -11,7 +12,7 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
     return await load();
   } catch {
     noteAnswer(false);
-    await nextAnswer();
+    await answered();
   }
   try {
     return await load();
@@ -19,4 +20,12 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
     if (comeAnew()) return await new Promise<never>(() => {}); // keep the screen until the reload
     throw error;
   }
+}
+
+/** Asks by itself until the gateway answers: while the page starts, nothing else does. */
+async function answered(): Promise<void> {
+  const timer = setInterval(() => void askAgain(), AGAIN_MS);
+  void askAgain();
+  await nextAnswer();
+  clearInterval(timer);
 }

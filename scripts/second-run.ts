@@ -16,6 +16,8 @@ export interface Ran {
   complete: boolean;
   /** The files with a failed test, as `test/browser/keys.test.ts`. */
   failing: readonly string[];
+  /** The failed tests, as `test/browser/keys.test.ts:12 a key is shown once`. */
+  failedTests: readonly string[];
 }
 
 /** Browser tests may look at a page too early when other work runs beside them. */
@@ -27,13 +29,27 @@ function failingIn(report: string | null): string[] {
   return [...new Set([...suites].flatMap(([, file = "", failures]) => (failures === "0" ? [] : [file])))];
 }
 
+/** The failed tests that the runner's report names, in its order. */
+function failedTestsIn(report: string | null): string[] {
+  const cases = (report ?? "").matchAll(
+    /<testcase name="([^"]*)"[^>]*? file="([^"]+)" line="(\d+)"[^>]*>\s*<failure/g,
+  );
+  return Array.from(cases, ([, title = "", file, line]) => `${file}:${line} ${unescaped(title)}`);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+
+const unescaped = (text: string): string =>
+  text.replace(/&(\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity);
+
 export function readRun({ code, output, report }: RunnerOutcome): Ran {
   const count = (word: string): number =>
     Number(output.match(new RegExp(`^\\s*(\\d+) ${word}$`, "m"))?.[1] ?? 0);
   const [passed, failed, failing] = [count("pass"), count("fail"), failingIn(report)];
+  const failedTests = failedTestsIn(report);
   const green = code === 0 && passed > 0;
   const complete = green || (failing.length > 0 && !/^\s*\d+ errors?$/m.test(output));
-  return { green, passed, failed, complete, failing };
+  return { green, passed, failed, complete, failing, failedTests };
 }
 
 /** The files to run once more, alone: the failed ones, if nothing else went wrong in a `whole` run; otherwise none. */
@@ -50,10 +66,15 @@ export function filesToRepeat(ran: readonly Ran[], whole: boolean): string[] {
 export function verdictOf(ran: readonly Ran[], again: Ran | null): { lines: string[]; passes: boolean } {
   const sum = (of: "passed" | "failed"): number => ran.reduce((total, one) => total + one[of], 0);
   const [passed, failed] = [sum("passed"), sum("failed")];
+  const named = ran.flatMap(({ failedTests }) => failedTests.map((one) => `failed: ${one}`));
   if (again?.green !== true)
-    return { lines: [`${passed} passed, ${failed} failed`], passes: ran.every(({ green }) => green) };
+    return {
+      lines: [...named, `${passed} passed, ${failed} failed`],
+      passes: ran.every(({ green }) => green),
+    };
   const failing = ran.flatMap((one) => one.failing);
   const lines = [
+    ...named,
     `passed alone, having failed beside others: ${failing.join(", ")}`,
     `${passed + failed} passed, 0 failed`,
   ];

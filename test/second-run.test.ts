@@ -12,11 +12,18 @@ const LEDGER = "test/ledger/sqlite.test.ts";
 const GREEN = readRun({ code: 0, output: " 7 pass\n 0 fail\n", report: "" });
 const suite = (file: string, failures: number): string =>
   `<testsuite name="${file}" file="${file}" tests="5" assertions="9" failures="${failures}" skipped="0" time="1">`;
+const testcase = (file: string): string =>
+  `<testcase name="waits &lt;5 &amp; goes &quot;on&quot;" classname="" time="0" file="${file}" line="9" assertions="0">
+    <failure type="Error" message="no">Error: no</failure></testcase>`;
+const named = (file: string): string => `failed: ${file}:9 waits <5 & goes "on"`;
 const failed = (...files: string[]): Ran =>
   readRun({
     code: 1,
     output: ` 4 pass\n ${files.length} fail\n`,
-    report: [suite("test/browser/fine.test.ts", 0), ...files.map((file) => suite(file, 1))].join("\n"),
+    report: [
+      suite("test/browser/fine.test.ts", 0),
+      ...files.map((file) => suite(file, 1) + testcase(file)),
+    ].join("\n"),
   });
 const CRASHED = readRun({ code: 139, output: "panic: a segmentation fault\n", report: null });
 
@@ -24,13 +31,13 @@ test("a browser's file that failed beside others runs again and is named if it p
   const ran = [GREEN, failed(KEYS)];
   expect(filesToRepeat(ran, true)).toEqual([KEYS]);
   expect(verdictOf(ran, GREEN)).toEqual({
-    lines: [`passed alone, having failed beside others: ${KEYS}`, "12 passed, 0 failed"],
+    lines: [named(KEYS), `passed alone, having failed beside others: ${KEYS}`, "12 passed, 0 failed"],
     passes: true,
   });
 });
 
 test("a browser's file that fails twice fails the run", () => {
-  const lines = ["11 passed, 1 failed"];
+  const lines = [named(KEYS), "11 passed, 1 failed"];
   expect(verdictOf([GREEN, failed(KEYS)], failed(KEYS))).toEqual({ lines, passes: false });
   expect(verdictOf([GREEN, failed(KEYS)], CRASHED)).toEqual({ lines, passes: false });
 });
@@ -109,7 +116,15 @@ test("the output and report of Bun's runner are understood: a browser's file tha
   write("test/app/fine.test.ts", `test("passes", () => {});`);
   write(LEDGER, `test("fails", () => { throw new Error("a true finding"); });`);
   const [first, ledger] = await Promise.all([runFiles(KEYS, "test/app/fine.test.ts"), runFiles(LEDGER)]);
-  expect(first).toEqual({ green: false, passed: 1, failed: 1, complete: true, failing: [KEYS] });
+  const failedTests = [`${KEYS}:3 is early once`];
+  expect(first).toEqual({
+    green: false,
+    passed: 1,
+    failed: 1,
+    complete: true,
+    failing: [KEYS],
+    failedTests,
+  });
   expect(filesToRepeat([first, ledger], true)).toEqual([]);
   const repeated = filesToRepeat([first], true);
   const { lines, passes } = verdictOf([first], await runFiles(...repeated));

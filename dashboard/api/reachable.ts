@@ -1,4 +1,8 @@
 // Whether the gateway answers at all, according to the last call: tracked once for all pages, which keep their data.
+
+/** The interval at which a gateway that does not answer is asked again. */
+export const AGAIN_MS = 3_000;
+
 let awaySinceMs: number | null = null;
 const watchers = new Set<() => void>();
 

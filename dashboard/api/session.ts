@@ -22,6 +22,13 @@ export const visitQuery = queryOptions({
   queryFn: ({ signal }) => get<Visit>(SESSION, signal),
 });
 
+/** Asks whether the gateway answers; whatever comes of it is noted (reachable.ts). */
+export const askAgain = (): Promise<void> =>
+  get(SESSION).then(
+    () => {},
+    () => {},
+  );
+
 /** Fails with 401 if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],

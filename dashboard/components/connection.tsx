@@ -3,13 +3,12 @@
 import { Alert } from "@mantine/core";
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
-import { awaySince, watchAnswers } from "../api/reachable.ts";
+import { AGAIN_MS, awaySince, watchAnswers } from "../api/reachable.ts";
 import { sessionQuery } from "../api/session.ts";
 import { formatTime } from "../format/time.ts";
 import { shellTexts } from "./texts.ts";
 import { Icon } from "./icon.tsx";
 
-const AGAIN_MS = 3_000;
 /**
  * If one call of a page never gets an answer and the others do, the gateway seems to go away and return with each of
  * them.

@@ -67,7 +67,7 @@ export const changedMeanwhile = (): OperatorRefusal =>
   );
 
 /** The same for a call that names no version. */
-export const changedAtOnce = (): OperatorRefusal =>
+export const changedConcurrently = (): OperatorRefusal =>
   new OperatorRefusal(
     "changed_meanwhile",
     "Someone else changed this at the same time, so nothing was changed. Read it again, and repeat your change if it still applies.",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { calledLike, isReordered, isVisible, looksAlike } from "./visible-text.ts";
+import { comparableName, isReordered, isVisible, looksAlike } from "./visible-text.ts";
 
 test("a name can be typed as it is shown: blanks, marks, apostrophes and hyphens as a keyboard has them", () => {
   const named: [string, string][] = [
@@ -39,13 +39,13 @@ test("names are alike as they look, in any case", () => {
     ["Olga's lab", "olga’s lab"],
     ["ÄRZTE", "ärzte"],
   ];
-  for (const [one, other] of alike) expect(calledLike(other)).toBe(calledLike(one));
+  for (const [one, other] of alike) expect(comparableName(other)).toBe(comparableName(one));
   for (const [one, other] of [
     ["Acme", "Acme 2"],
     ["Cafe", "Café"],
     ["Acme", "\u0410cme"],
   ] as const)
-    expect(calledLike(other)).not.toBe(calledLike(one));
+    expect(comparableName(other)).not.toBe(comparableName(one));
 });
 
 test("one visible character makes a text visible, one direction control makes it reordered", () => {

@@ -17,7 +17,7 @@ export function looksAlike(typed: string, shown: string): boolean {
 }
 
 /** Returns the same text for all names that a reader takes for the same one, whatever their case. */
-export const calledLike = (name: string): string => asSeen(name).toLowerCase();
+export const comparableName = (name: string): string => asSeen(name).toLowerCase();
 
 const asSeen = (text: string): string =>
   text

@@ -1,6 +1,6 @@
 // Turns a provider's failure into the client's refusal (wire.md §8.3). Provider texts are never passed on: they may contain
 // keys, hosts, or words that clients match on.
-import { countedTooMuch } from "../domain/context-words.ts";
+import { countTooHigh } from "../domain/context-length.ts";
 import { overloaded } from "../domain/overloaded.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Failure } from "../providers/failure.ts";
@@ -90,7 +90,7 @@ export function refusalOf(failure: Failure): Refusal {
 /** The figures are the provider's own count. */
 function tooLong({ window, prompt, completion }: ContextFigures): Refusal {
   const counted = prompt === undefined ? undefined : prompt + (completion ?? 0);
-  const message = `${countedTooMuch(window, counted)} Shorten the messages or lower max_tokens.`;
+  const message = `${countTooHigh(window, counted)} Shorten the messages or lower max_tokens.`;
   const details = window !== undefined && {
     context_window: window,
     ...(prompt !== undefined && { prompt_tokens: prompt }),

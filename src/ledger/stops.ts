@@ -10,7 +10,7 @@ import { selected } from "./column-loads.ts";
 import { LOAD } from "./columns.ts";
 import type { Reader, ResumeOutcome, Transactions } from "./ledger.ts";
 import type { Violation } from "./records.ts";
-import { acceptedIn, eachOnce, inEntries, violationsIn } from "./verify/accepted.ts";
+import { acceptedIn, distinct, inEntries, violationsIn } from "./verify/accepted.ts";
 import { baseOf, brokenInRecentEntries, openHoldsOf } from "./verify/books.ts";
 import { CHAIN_BEGIN, type ChainBase, unjoined } from "./verify/chain.ts";
 
@@ -146,7 +146,7 @@ export const resume = (
     if (head !== its) return broken("version and head_hash", head, its);
     const recent = yield* brokenInRecentEntries(organizationId, balance.version);
     const next = last && unjoined(organizationId, standingAfter(last), balance);
-    const accepted = eachOnce([
+    const accepted = distinct([
       ...acceptedIn(stopped),
       ...inEntries(found),
       ...inEntries(recent),

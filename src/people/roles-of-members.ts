@@ -3,7 +3,7 @@
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { mayGive, type Role } from "../domain/roles.ts";
-import { changedAtOnce, changedMeanwhile } from "../domain/row-version.ts";
+import { changedConcurrently, changedMeanwhile } from "../domain/row-version.ts";
 import { giversOf, LOST, operates, UNASKED } from "./authority.ts";
 import { findMember, type MembershipPorts, placeOfMember } from "./member-row.ts";
 import type { MemberAt, People } from "./people.ts";
@@ -25,7 +25,7 @@ export function rolesOfMembers(
     const row = await findMember(records, organizationId, personId);
     const field = by === personId && to === undefined ? null : "member"; // leaving names nobody
     if (row === null) throw notFound(field);
-    if (row.role !== from) throw to === undefined ? changedAtOnce() : changedMeanwhile();
+    if (row.role !== from) throw to === undefined ? changedConcurrently() : changedMeanwhile();
     const acting = await findMember(records, organizationId, by);
     const roles = to === undefined ? [from] : [from, to];
     const may =

@@ -1,7 +1,7 @@
 // The upper bound of one request: tokens and money, before anything is held (money.md §6, wire.md §1.1). Pure,
 // and independent of the order of the candidates, so that a quote and the call after it give the same figures.
 import type { ChatRequest } from "../domain/chat-request.ts";
-import { requestedTooMuch } from "../domain/context-words.ts";
+import { requestTooLong } from "../domain/context-length.ts";
 import { type NanoUsd, ZERO_USD, maxUsd } from "../domain/money.ts";
 import type { PromptSize } from "../domain/prompt.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -170,7 +170,7 @@ function contextRefusal(
   const completion = maxTokens ?? widest.defaultOutputTokens;
   return new Refusal(
     "context_length_exceeded",
-    requestedTooMuch(widest.contextWindow, promptTokens, completion),
+    requestTooLong(widest.contextWindow, promptTokens, completion),
     {
       param: "messages",
       details: {

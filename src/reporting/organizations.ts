@@ -64,7 +64,7 @@ export async function organizationRow(on: OrganizationsPorts, id: string): Promi
 
 /**
  * Returns the ids of organizations that share their name with another one. The store compares names without surrounding blanks and
- * without case, SQLite only that of ASCII letters; `calledLike` (domain/visible-text.ts) finds more names alike.
+ * without case, SQLite only that of ASCII letters; `comparableName` (domain/visible-text.ts) finds more names alike.
  */
 export async function namesakes({ sql }: Pick<OrganizationsPorts, "sql">): Promise<string[]> {
   const folded = fragment<string>`lower(trim(name))`;

@@ -173,5 +173,13 @@ test("an organization that was stopped is told apart from its namesake, and resu
   expect((await gateway.chat(stopped, hello())).status).toBe(200);
   const { data } = await dashboard.root.app("GET /operator/audit", {}, { org });
   expect(data.map(({ action }) => action)).toContain("organization.resume");
+  // The audit lists what was accepted apart, and finds nothing wrong.
+  await visitor.page.getByRole("button", { name: words.run }).click();
+  await visitor.page.getByText(words.ok).waitFor();
+  const accepted = rowsOf(visitor, words.accepted);
+  expect(await accepted.count()).toBe(2);
+  for (const text of await accepted.allInnerTexts()) expect(text).toContain("I5 rows join");
+  expect(await rowsOf(visitor, words.violations).count()).toBe(0);
+  await inspect(visitor, "accepted findings");
   expect(visitor.complained({ about: /409/ })).toEqual([]);
 });

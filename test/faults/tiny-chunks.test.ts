@@ -10,6 +10,8 @@ import { waitFor } from "../support/wait.ts";
 const CONNECTIONS = 20;
 /** Of each connection. Read to the end, they are 2 GB together. */
 const CHUNKS = 300_000;
+/** Afterwards one more at a time: all before may have been read as one piece. */
+const LATER_MS = 5;
 const TINY = Buffer.from("1\r\n \r\n".repeat(10_000));
 /** 2 to 300 ms beside other tests; 39 s when all of it was kept. */
 const SLOWEST_MS = 8_000;
@@ -43,6 +45,8 @@ function trickle(target: string, secret: string): { reply: string; closed: boole
   let left = CHUNKS / 10_000;
   const more = (): void => {
     while (left-- > 0 && !socket.destroyed) if (!socket.write(TINY)) return void socket.once("drain", more);
+    const later = setInterval(() => socket.write("1\r\n \r\n"), LATER_MS);
+    socket.on("close", () => clearInterval(later));
   };
   more();
   return seen;

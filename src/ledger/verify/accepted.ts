@@ -11,7 +11,7 @@ export const inEntries = (violations: readonly Violation[]): Violation[] =>
   violations.filter(({ invariant }) => CHAIN_FINDINGS.has(invariant));
 
 /** Returns the violations without repeated ones. */
-export const eachOnce = (violations: readonly Violation[]): Violation[] => [
+export const distinct = (violations: readonly Violation[]): Violation[] => [
   ...new Map(violations.map((one) => [identityOf(one), one])).values(),
 ];
 
@@ -29,11 +29,22 @@ export function acceptedIn(row: SqlRow): Violation[] {
   );
 }
 
-/** Reads violations as the store keeps them, in JSON. Returns none if they cannot be read. */
+/** Every violation has these, as text or null. */
+const PARTS = ["invariant", "organizationId", "requestId", "expected", "found"] as const;
+
+const isViolation = (read: unknown): read is Violation =>
+  typeof read === "object" &&
+  read !== null &&
+  PARTS.every((part) => {
+    const value = (read as Record<string, unknown>)[part];
+    return typeof value === "string" || (value === null && part.endsWith("Id"));
+  });
+
+/** Reads violations as the store keeps them, in JSON. Leaves out what cannot be read. */
 export function violationsIn(printed: unknown): Violation[] {
   try {
     const read: unknown = JSON.parse(textOf(printed));
-    return Array.isArray(read) ? (read as Violation[]) : [];
+    return Array.isArray(read) ? read.filter(isViolation) : [];
   } catch {
     return [];
   }

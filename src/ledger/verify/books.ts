@@ -7,6 +7,7 @@ import { selected } from "../column-loads.ts";
 import { ENTRY, LOAD } from "../columns.ts";
 import type { Violation } from "../records.ts";
 import type { BalanceRow, EntryRow } from "../rows.ts";
+import { acceptedFindings } from "./accepted.ts";
 import { CHAIN_BEGIN, type ChainBase, ChainVerification } from "./chain.ts";
 import { Findings } from "./findings.ts";
 
@@ -34,6 +35,7 @@ const FIRST_LOOK = 100;
 export function* checkBooks(question: BooksQuestion): Query<BooksReport> {
   const violations: BooksReport["violations"] = [];
   const bases = new Map<string, ChainBase>();
+  const accepted = Map.groupBy(yield* acceptedFindings(), ({ organizationId }) => organizationId);
   const holds = yield* openHolds();
   for (let after = ""; ; ) {
     const page = yield* ask(
@@ -43,7 +45,12 @@ export function* checkBooks(question: BooksQuestion): Query<BooksReport> {
     );
     for (const row of page) {
       after = textOf(row["org_id"]);
-      const books = { row, organizationId: after, held: holds.get(after) ?? 0n };
+      const books = {
+        row,
+        organizationId: after,
+        held: holds.get(after) ?? 0n,
+        accepted: accepted.get(after) ?? [],
+      };
       const its = yield* checkOrganization(books, question);
       violations.push(...its.violations.slice(0, TOLD));
       bases.set(after, its.base);
@@ -86,7 +93,7 @@ const RECENT = 1000;
 
 /** Returns what is broken in the organization's last entries. */
 export function* brokenInRecentEntries(organizationId: string, head: number): Query<Violation[]> {
-  const findings = new Findings();
+  const findings = new Findings([]);
   const entry = head <= RECENT ? null : yield* entryAt(organizationId, head - RECENT);
   const base = entry === null ? CHAIN_BEGIN : baseAfter(entry);
   yield* addEntries(new ChainVerification(organizationId, findings, base), findings, {
@@ -102,14 +109,16 @@ interface Books {
   row: SqlRow;
   /** The total hold of its unfinished requests. */
   held: bigint;
+  /** What an operator has accepted of them: it stops nobody. */
+  accepted: readonly Violation[];
 }
 
 /** Returns what is broken, and where the next check of it begins. */
 function* checkOrganization(
-  { organizationId, row, held }: Books,
+  { organizationId, row, held, accepted }: Books,
   question: BooksQuestion,
 ): Query<{ violations: BooksReport["violations"]; base: ChainBase }> {
-  const findings = new Findings();
+  const findings = new Findings(accepted);
   const balance = legible(findings, organizationId, () => LOAD.balance.named(row));
   const base = yield* baseFor(organizationId, question, balance);
   if (balance !== null) {
@@ -161,7 +170,7 @@ const isAt = ({ version, headHash }: BalanceRow, base: ChainBase): boolean =>
 /** Returns null if the entry does not exist or cannot be read. */
 function* entryAt(organizationId: string, version: number): Query<EntryRow | null> {
   const [row] = yield* entriesFrom(organizationId, version, 1);
-  const entry = row && legible(new Findings(), organizationId, () => ENTRY.named(row) as EntryRow);
+  const entry = row && legible(new Findings([]), organizationId, () => ENTRY.named(row) as EntryRow);
   return entry?.version === version ? entry : null;
 }
 

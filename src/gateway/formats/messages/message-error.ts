@@ -1,6 +1,6 @@
 // The error envelope of this surface: the vendor's error type by status, our code, and field names as this surface has them
 // (surfaces.md §2).
-import { behindContextWords } from "../../../domain/context-words.ts";
+import { afterContextSentence } from "../../../domain/context-length.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 
@@ -52,7 +52,7 @@ function contextWords({ message, details = {} }: Refusal): string {
   const { context_window: window, prompt_tokens: prompt, max_tokens: most } = details;
   if (typeof window !== "number" || typeof prompt !== "number")
     return `prompt is too long: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
-  const said = behindContextWords(message) ?? "";
+  const said = afterContextSentence(message) ?? "";
   const rest = said === "" ? "" : ` ${said}`;
   if (prompt > window || typeof most !== "number")
     return `prompt is too long: ${prompt} tokens > ${window} maximum${rest}`;

@@ -55,10 +55,10 @@ async function wholeOf(
   client: ClientBase,
   { dataKey, nowMs }: PostgresVerification,
 ): Promise<VerificationReport> {
-  const findings = new Findings();
+  const findings = new Findings(await runOnPostgres(client, acceptedFindings()));
   await checkChains(client, findings);
   await checkRequests(client, findings, { dataKey, nowMs });
   await runOnPostgres(client, checkReleases(findings));
   await runOnPostgres(client, checkSums(POSTGRES_SUMS, findings, nowMs));
-  return findings.report(await runOnPostgres(client, acceptedFindings()));
+  return findings.report();
 }

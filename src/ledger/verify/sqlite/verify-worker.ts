@@ -53,10 +53,10 @@ function answer(question: SqliteVerification | SqliteBooks): ThreadAnswer {
 }
 
 function wholeOf(database: Database, { dataKey, nowMs }: SqliteVerification): VerificationReport {
-  const findings = new Findings();
+  const findings = new Findings(runOnSqlite(database, acceptedFindings()));
   checkChains(database, findings);
   checkRequests(database, findings, { dataKey, nowMs });
   runOnSqlite(database, checkReleases(findings));
   runOnSqlite(database, checkSums(SQLITE_SUMS, findings, nowMs));
-  return findings.report(runOnSqlite(database, acceptedFindings()));
+  return findings.report();
 }
