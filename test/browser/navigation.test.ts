@@ -10,6 +10,7 @@ import {
 import { pageNames, shellTexts } from "../../dashboard/components/texts.ts";
 import { allowance, ROLES, type Standing } from "../../src/domain/roles.ts";
 import { newMember } from "../support/browser.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 
 let dashboard: Dashboard;
@@ -49,8 +50,14 @@ for (const standing of [...ROLES, "operator"] as const)
     const askedBy = new WeakMap<object, OrganizationPage>();
     const refused = new Set<OrganizationPage>();
     const led = new Map<string, OrganizationPage>();
-    visitor.page.on("request", (request) => askedBy.set(request, shown));
+    const unanswered = new Set<object>();
+    visitor.page.on("request", (request) => {
+      askedBy.set(request, shown);
+      if (request.resourceType() === "fetch") unanswered.add(request);
+    });
+    visitor.page.on("requestfailed", (request) => unanswered.delete(request));
     visitor.page.on("response", (response) => {
+      unanswered.delete(response.request());
       const page = askedBy.get(response.request());
       if (response.status() === 403 && page !== undefined) refused.add(page);
     });
@@ -60,7 +67,7 @@ for (const standing of [...ROLES, "operator"] as const)
       await visitor.go(path.organization(org, page), pageNames[page]);
       for (const target of await ledTo(visitor)) led.set(target, page);
     }
-    await visitor.page.waitForLoadState("networkidle");
+    await waitFor(async () => unanswered.size === 0, "the answers to what the pages asked");
     const answering = ORGANIZATION_PAGES.filter((page) => !refused.has(page) && isUsed(standing, page)).map(
       (page) => path.organization(org, page),
     );
