@@ -54,7 +54,8 @@ describe.each(STORES)("on %s", (store) => {
     customer = await paying.gateway.customer({ usd: "0" });
     org = customer.organizationId;
     const { session } = await paying.order(org, "50", { keepCard: true });
-    await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
+    const told = await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
+    expect([told.status, await told.json()]).toMatchObject([200, { outcome: "credited" }]);
     paid = paying.fakeStripe.account.pay(session);
     await automatic().set({ ...TERMS, organizationId: org }, null);
   });
