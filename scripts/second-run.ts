@@ -1,23 +1,26 @@
 // Decides from the runner's output how a run of test files went, which files run a second time, and what is printed
 // at the end. Runs nothing itself (docs/decisions/0061-browser-files-run-again-alone.md).
 
-/** The runner's exit code, all its output, and its report (null if it wrote none). */
+/** The runner's exit code, all its output, its report (null if it wrote none), and the processes it left behind. */
 export interface RunnerOutcome {
   code: number;
   output: string;
   report: string | null;
+  left?: readonly string[];
 }
 
 export interface Ran {
   green: boolean;
   passed: number;
   failed: number;
-  /** False if more went wrong than failing tests: a file that could not be loaded, a runner that died. */
+  /** False if more went wrong than failing tests: a file that could not be loaded, a runner that died, a process left behind. */
   complete: boolean;
   /** The files with a failed test, as `test/browser/keys.test.ts`. */
   failing: readonly string[];
   /** The failed tests, as `test/browser/keys.test.ts:12 a key is shown once`. */
   failedTests: readonly string[];
+  /** The command lines of processes that outlived it. */
+  left: readonly string[];
 }
 
 /** Browser tests may look at a page too early when other work runs beside them. */
@@ -42,14 +45,14 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"'
 const unescaped = (text: string): string =>
   text.replace(/&(\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 
-export function readRun({ code, output, report }: RunnerOutcome): Ran {
+export function readRun({ code, output, report, left = [] }: RunnerOutcome): Ran {
   const count = (word: string): number =>
     Number(output.match(new RegExp(`^\\s*(\\d+) ${word}$`, "m"))?.[1] ?? 0);
   const [passed, failed, failing] = [count("pass"), count("fail"), failingIn(report)];
   const failedTests = failedTestsIn(report);
-  const green = code === 0 && passed > 0;
-  const complete = green || (failing.length > 0 && !/^\s*\d+ errors?$/m.test(output));
-  return { green, passed, failed, complete, failing, failedTests };
+  const green = code === 0 && passed > 0 && left.length === 0;
+  const complete = green || (failing.length > 0 && left.length === 0 && !/^\s*\d+ errors?$/m.test(output));
+  return { green, passed, failed, complete, failing, failedTests, left };
 }
 
 /** The files to run once more, alone: the failed ones, if nothing else went wrong in a `whole` run; otherwise none. */
@@ -66,7 +69,10 @@ export function filesToRepeat(ran: readonly Ran[], whole: boolean): string[] {
 export function verdictOf(ran: readonly Ran[], again: Ran | null): { lines: string[]; passes: boolean } {
   const sum = (of: "passed" | "failed"): number => ran.reduce((total, one) => total + one[of], 0);
   const [passed, failed] = [sum("passed"), sum("failed")];
-  const named = ran.flatMap(({ failedTests }) => failedTests.map((one) => `failed: ${one}`));
+  const named = ran.flatMap(({ failedTests, left }) => [
+    ...failedTests.map((one) => `failed: ${one}`),
+    ...left.map((command) => `still running at the end: ${command}`),
+  ]);
   if (again?.green !== true)
     return {
       lines: [...named, `${passed} passed, ${failed} failed`],

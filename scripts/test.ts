@@ -4,12 +4,12 @@
 // longest first, as measured in `test/timings.json` (renewed by `npm test -- --update-timings`), on one PostgreSQL with a
 // database for each that needs one and, where all files run, with one executable that they start as their processes.
 import { Glob } from "bun";
-import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemoryFolder } from "../test/support/memory-folder.ts";
 import { PostgresServer } from "../test/support/postgres.ts";
+import { runInGroup } from "./process-group.ts";
 import { filesToRepeat, type Ran, readRun, verdictOf } from "./second-run.ts";
 
 /** Far beyond what any test takes alone: on a machine with other work the slowest take their time, and are not wrong. */
@@ -137,9 +137,10 @@ async function run({ filesAtOnce, files, flags, keepsMemory = false, last = fals
   const timings = updates ? join(tmpdir(), `timings-${crypto.randomUUID()}.json`) : TIMINGS;
   if (updates) copyFileSync(TIMINGS, timings);
   const report = join(tmpdir(), `report-${crypto.randomUUID()}.xml`);
-  const child = spawn(
-    process.execPath,
+  let output = "";
+  const { code, left } = await runInGroup(
     [
+      process.execPath,
       "test",
       `--parallel=${filesAtOnce}`,
       `--timings=${timings}`,
@@ -151,7 +152,6 @@ async function run({ filesAtOnce, files, flags, keepsMemory = false, last = fals
       ...files,
     ],
     {
-      stdio: ["ignore", "pipe", "pipe"],
       env: {
         ...process.env,
         ...(keepsMemory && { MIMALLOC_PURGE_DELAY: "-1" }),
@@ -159,21 +159,17 @@ async function run({ filesAtOnce, files, flags, keepsMemory = false, last = fals
         TEST_DATABASE_URL: server?.url ?? database,
         ...(program !== null && { TOLLGATE_TEST_PROGRAM: program, TOLLGATE_CALLED_AS: "./tollgate" }),
       },
+      heard: (bytes) => {
+        output += bytes.toString();
+        if (!last) process.stderr.write(bytes);
+      },
     },
   );
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (bytes: Buffer) => {
-      output += bytes.toString();
-      if (!last) process.stderr.write(bytes);
-    });
-  }
-  const code = await new Promise<number>((resolve) => child.on("close", (status) => resolve(status ?? 1)));
   if (last) process.stderr.write(output);
   if (updates) keepTimings(timings, files);
   const told = existsSync(report) ? readFileSync(report, "utf8") : null;
   rmSync(report, { force: true });
-  return readRun({ code, output, report: told });
+  return readRun({ code, output, report: told, left });
 }
 
 const asked = process.argv.slice(2);

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { waitFor } from "./support/wait.ts";
+import { runInGroup } from "../scripts/process-group.ts";
 import { filesToRepeat, type Ran, readRun, verdictOf } from "../scripts/second-run.ts";
 
 const KEYS = "test/browser/keys.test.ts";
@@ -65,6 +67,31 @@ test.each([
   expect(verdictOf([GREEN, ...ran], null).passes).toBe(false);
 });
 
+test("a process that outlives its run is named, ended, and fails the run", async () => {
+  const heard: string[] = [];
+  const options = { env: process.env, heard: (bytes: Buffer) => heard.push(String(bytes)), graceMs: 200 };
+  const leaving = `sleep 4711 & echo $!; echo " 7 pass"`;
+  const { code, left } = await runInGroup(["sh", "-c", leaving], options);
+  expect([code, left]).toEqual([0, ["sleep 4711"]]);
+  const output = heard.join("");
+  await waitFor(async () => !isRunning(Number.parseInt(output)), "the end of what was left");
+  const ran = readRun({ code, output, report: null, left });
+  expect(filesToRepeat([failed(KEYS), ran], true)).toEqual([]);
+  expect(verdictOf([GREEN, ran], null)).toEqual({
+    lines: ["still running at the end: sleep 4711", "14 passed, 0 failed"],
+    passes: false,
+  });
+  expect(await runInGroup(["sh", "-c", "exit 3"], options)).toEqual({ code: 3, left: [] });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 test("nothing runs again if all passed, or if a person named the files", () => {
   expect(filesToRepeat([GREEN, GREEN], true)).toEqual([]);
   expect(verdictOf([GREEN, GREEN], null)).toEqual({ lines: ["14 passed, 0 failed"], passes: true });
@@ -124,6 +151,7 @@ test("the output and report of Bun's runner are understood: a browser's file tha
     complete: true,
     failing: [KEYS],
     failedTests,
+    left: [],
   });
   expect(filesToRepeat([first, ledger], true)).toEqual([]);
   const repeated = filesToRepeat([first], true);

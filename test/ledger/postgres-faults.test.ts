@@ -15,6 +15,7 @@ import { openPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { waitFor } from "../support/wait.ts";
 import { CLASSED, type KeyInHand, releaseOf, World } from "./world.ts";
 import { revokeKey } from "../../src/registry/key-life.ts";
 import { setRateLimits } from "../../src/registry/rate-limits.ts";
@@ -67,9 +68,7 @@ const refused = async (asked: Promise<unknown>): Promise<unknown> =>
     (error: { code?: string }) => error.code,
   );
 
-const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await Bun.sleep(20);
-};
+const until = (holds: () => Promise<boolean>): Promise<void> => waitFor(holds, "what the test is about");
 
 /** The number of sessions that wait for a lock. */
 async function atLocks(): Promise<number> {

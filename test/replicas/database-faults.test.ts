@@ -31,9 +31,8 @@ const ask = (content: string, more: object = {}): object => ({
 const ready = async (replicas: Replicas, index: number): Promise<boolean> =>
   (await replicas.at(index).get("/readyz")).status === 200;
 
-async function recovered(replicas: Replicas): Promise<void> {
-  while (!((await ready(replicas, 0)) && (await ready(replicas, 1)))) await Bun.sleep(50);
-}
+const recovered = (replicas: Replicas): Promise<void> =>
+  waitFor(async () => (await ready(replicas, 0)) && (await ready(replicas, 1)), "both to be ready again");
 
 test.concurrent("a database that is killed under load and restarted: no acknowledged answer is lost, none is paid twice", async () => {
   await onTwoGateways(async ({ server, replicas }) => {

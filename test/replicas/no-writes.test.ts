@@ -20,6 +20,7 @@ import { PostgresServer } from "../support/postgres.ts";
 import { ProcessGateway, type Received, untilParts } from "../support/process-gateway.ts";
 import { PROGRAM, runToEnd } from "../support/program.ts";
 import { SmallDisk } from "../support/small-disk.ts";
+import { waitFor } from "../support/wait.ts";
 
 interface Installation {
   server: PostgresServer;
@@ -50,9 +51,7 @@ const ask = (more: object = {}): object => ({
   ...more,
 });
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(50);
-}
+const until = (holds: () => Promise<boolean>): Promise<void> => waitFor(holds, "what the test is about");
 
 /** A refusal comes at once: what takes longer was admitted. */
 const ADMITTED_MS = 2_000;

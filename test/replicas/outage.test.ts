@@ -107,7 +107,7 @@ test.concurrent("while the database is away everybody is told to come back, and 
   // What needs no store may be answered; nothing may be a bug.
   expect(others.filter(([, status]) => status >= 400)).toEqual([]);
   await server.begin();
-  while (!(await ready())) await Bun.sleep(50);
+  await waitFor(ready, "it to be ready again");
   const ended = await Promise.all(running);
   expect(ended.map(({ status, events }) => [status, events.done])).toEqual(ended.map(() => [200, true]));
   await waitFor(async () => told().length > 1, "the word that it is back");

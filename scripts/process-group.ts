@@ -1,0 +1,78 @@
+// A program in a process group of its own: whatever it leaves behind is found, named and ended. A process that outlives a
+// run would hold its output open, so that the run never ends.
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Processes that a program has told to end are given this long. */
+const GRACE_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+
+export interface Ended {
+  code: number;
+  /** The command lines of the processes that it left behind; they have been killed. */
+  left: string[];
+}
+
+interface GroupOptions {
+  env: NodeJS.ProcessEnv;
+  /** Called with its output, piece by piece. */
+  heard: (bytes: Buffer) => void;
+  graceMs?: number;
+}
+
+/** Runs it to its end, and ends what it has left behind. */
+export async function runInGroup(
+  [program = "", ...words]: readonly string[],
+  { env, heard, graceMs = GRACE_MS }: GroupOptions,
+): Promise<Ended> {
+  const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], env, detached: true });
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", heard);
+  const passOn = (signal: NodeJS.Signals): void => {
+    signalGroup(child, signal); // a terminal does not reach it
+    process.exit(1);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, passOn);
+  const closed = new Promise((resolve) => child.once("close", resolve));
+  const code = await new Promise<number>((resolve) => child.once("exit", (status) => resolve(status ?? 1)));
+  for (let ms = 0; signalGroup(child, 0) && ms < graceMs; ms += LOOK_EVERY_MS) await Bun.sleep(LOOK_EVERY_MS);
+  const left = membersOf(child.pid ?? 0);
+  signalGroup(child, "SIGKILL");
+  await closed;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, passOn);
+  return { code, left };
+}
+
+/** False if nobody is left in its group. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** The command lines of a group's members, where the system lists its processes. */
+function membersOf(group: number): string[] {
+  return list("/proc").flatMap((pid) => {
+    const [, , , , its] = /^\d+ \((.*)\) (\S) (\d+) (\d+)/s.exec(read(`/proc/${pid}/stat`)) ?? [];
+    if (Number(its) !== group) return [];
+    return read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim().slice(0, 300) || [];
+  });
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+/** Empty if the process has ended meanwhile. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
