@@ -27,19 +27,26 @@ export async function runInGroup(
 ): Promise<Ended> {
   const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], env, detached: true });
   for (const stream of [child.stdout, child.stderr]) stream.on("data", heard);
-  const passOn = (signal: NodeJS.Signals): void => {
-    signalGroup(child, signal); // a terminal does not reach it
-    process.exit(1);
-  };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, passOn);
+  running.add(child);
+  if (running.size === 1) for (const signal of SIGNALS) process.on(signal, passOn);
   const closed = new Promise((resolve) => child.once("close", resolve));
   const code = await new Promise<number>((resolve) => child.once("exit", (status) => resolve(status ?? 1)));
   for (let ms = 0; signalGroup(child, 0) && ms < graceMs; ms += LOOK_EVERY_MS) await Bun.sleep(LOOK_EVERY_MS);
   const left = membersOf(child.pid ?? 0);
   signalGroup(child, "SIGKILL");
   await closed;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, passOn);
+  running.delete(child);
+  if (running.size === 0) for (const signal of SIGNALS) process.off(signal, passOn);
   return { code, left };
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+const running = new Set<ChildProcess>();
+
+/** A terminal does not reach the groups. */
+function passOn(signal: NodeJS.Signals): void {
+  for (const child of running) signalGroup(child, signal);
+  process.exit(1);
 }
 
 /** False if nobody is left in its group. */
