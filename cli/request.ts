@@ -142,9 +142,9 @@ function looksOf(gateway: Gateway, filters: Filters): () => Promise<Row[]> {
     for (const id of overtaken.splice(0, LOOKED_UP)) found.push(...(await ask(all, { find: id })));
     const still = found.filter(({ state }) => state === "running");
     followed = [...overtaken, ...still.map(({ id }) => id), ...running.map(({ id }) => id)].slice(-FOLLOWED);
-    const ended = found.filter((row) => row.state !== "running" && [undefined, row.state].includes(status));
+    const ended = found.filter(({ state }) => state !== "running" && (status ?? state) === state);
     const shown = newest.filter(({ state }) => state !== "running" || status === "running");
-    return [...ended.filter((row) => [undefined, row.code].includes(code)), ...shown.toReversed()];
+    return [...ended.filter((row) => (code ?? row.code) === row.code), ...shown.toReversed()];
   };
 }
 

@@ -167,3 +167,12 @@ test("a removed member is sent nothing more, even if the clock is put back at th
     setSystemTime();
   }
 }, 30_000);
+
+test("an open page does not hold up a stop", async () => {
+  const { org, viewer } = await organization("stopped");
+  const tail = await tailOf(viewer, org);
+  const toldAt = performance.now();
+  await gateway.restart();
+  expect(performance.now() - toldAt).toBeLessThan(10_000);
+  expect(tail).toEqual({ text: "retry: 2000\n\n", ended: true });
+}, 60_000);

@@ -18,23 +18,32 @@ const LIVES_MS = 15 * 60_000;
 /** Requests that began before a tail are followed to their end unless they are older than this. */
 const RUNS_MS = 15 * 60_000;
 
-type Followed = AskedTail & {
-  /** From a browser that lost its tail: the last row that it received. */
-  lastEventId: string | null;
-  signal: AbortSignal;
-  /** Whether the reader still may follow; false also if that cannot be checked. */
-  stands(this: void): Promise<boolean>;
-};
+type Followed = AskedTail &
+  Pick<TailPorts, "draining"> & {
+    /** From a browser that lost its tail: the last row that it received. */
+    lastEventId: string | null;
+    signal: AbortSignal;
+    /** Whether the reader still may follow; false also if that cannot be checked. */
+    stands(this: void): Promise<boolean>;
+  };
 const SILENT_SECONDS = 60;
+
+interface TailPorts {
+  reports: ActivityPorts;
+  tails: Tails;
+  /** A stopping gateway waits for open responses, and a tail would never end by itself. */
+  draining(this: void): boolean;
+}
 
 /** Throws `Refusal` 429 or 503 if there is no place for another tail. */
 export function tailResponse(
-  { reports, tails }: { reports: ActivityPorts; tails: Tails },
+  { reports, tails, draining }: TailPorts,
   asked: AskedTail,
   { request, sending, stands }: Exchange,
 ): Response {
   const { signal } = request;
-  const at: Followed = { ...asked, lastEventId: request.headers.get("last-event-id"), signal, stands };
+  const lastEventId = request.headers.get("last-event-id");
+  const at: Followed = { ...asked, lastEventId, signal, stands, draining };
   const displaced = new AbortController();
   const end = tails.begin({
     person: at.person,
@@ -65,7 +74,7 @@ export function tailResponse(
 
 async function* eventsOf(
   reports: ActivityPorts,
-  { org: organizationId, filter, after, lastEventId, signal, stands }: Followed,
+  { org: organizationId, filter, after, lastEventId, signal, stands, draining }: Followed,
 ): AsyncGenerator<string, void> {
   const nowMs = Date.now();
   const missedSinceMs = after !== undefined ? Date.parse(after) : (arrivedAt(lastEventId) ?? nowMs);
@@ -75,7 +84,7 @@ async function* eventsOf(
   let pingedAtMs = performance.now();
   let stoodAtMs = performance.now();
   yield "retry: 2000\n\n";
-  while (!signal.aborted && performance.now() < untilMs) {
+  while (!signal.aborted && !draining() && performance.now() < untilMs) {
     const look = await activityChanges(reports, { organizationId, query, before: before ?? new Map() });
     const isListed = ({ state, at }: ActivityRow): boolean =>
       state !== "running" && Date.parse(at) < missedSinceMs;
