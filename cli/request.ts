@@ -60,8 +60,9 @@ interface Filters {
 }
 
 interface Page {
-  limit: string;
+  limit?: string | undefined;
   cursor?: string | undefined;
+  find?: string;
 }
 
 const withFilters = (command: Command): Command =>
@@ -107,10 +108,7 @@ async function tail(gateway: Gateway, filters: Filters): Promise<never> {
     const cells = Object.values(COLUMNS).map((cell) => plain(cell(row)));
     process.stdout.write(`${cells.join("  ")}\n`);
   };
-  const look = async (): Promise<Row[]> => {
-    const { value } = await listed(gateway, filters, { limit: String(AT_ONCE) });
-    return value.data.filter(({ state }) => state !== "running" || filters.status === "running").toReversed();
-  };
+  const look = looksOf(gateway, filters);
   const first = await look();
   first.slice(-FIRST_SHOWN).forEach(print);
   for (let seen = new Set(first.map(({ id }) => id)); ; await Bun.sleep(LOOK_EVERY_MS)) {
@@ -118,6 +116,36 @@ async function tail(gateway: Gateway, filters: Filters): Promise<never> {
     rows.filter(({ id }) => !seen.has(id)).forEach(print);
     seen = new Set(rows.map(({ id }) => id));
   }
+}
+
+/** Requests of these states never ran, or still run. */
+const NOT_ENDED = new Set<string | undefined>(["running", "refused", "replay"]);
+/** So many running requests are followed, and so many of those that are in no list any more are looked up each time. */
+const FOLLOWED = 1_000;
+const LOOKED_UP = 10;
+
+/**
+ * Each call returns the newest requests that are to be shown, oldest first; before them those that have ended since the last
+ * call but began so long ago that 200 others are newer.
+ */
+function looksOf(gateway: Gateway, filters: Filters): () => Promise<Row[]> {
+  const { status, code, ...all } = filters;
+  const ask = async (of: Filters, page: Page): Promise<Row[]> =>
+    (await listed(gateway, of, { limit: String(AT_ONCE), ...page })).value.data;
+  let followed: string[] = [];
+  return async () => {
+    const running = NOT_ENDED.has(status) ? [] : await ask({ ...all, status: "running" }, {});
+    const newest = await ask(filters, {});
+    const listedNow = new Set([...running, ...newest].map(({ id }) => id));
+    const overtaken = followed.filter((id) => !listedNow.has(id));
+    const found: Row[] = [];
+    for (const id of overtaken.splice(0, LOOKED_UP)) found.push(...(await ask(all, { find: id })));
+    const still = found.filter(({ state }) => state === "running");
+    followed = [...overtaken, ...still.map(({ id }) => id), ...running.map(({ id }) => id)].slice(-FOLLOWED);
+    const ended = found.filter(({ state }) => state !== "running" && (status ?? state) === state);
+    const shown = newest.filter(({ state }) => state !== "running" || status === "running");
+    return [...ended.filter((row) => (code ?? row.code) === row.code), ...shown.toReversed()];
+  };
 }
 
 function describe(request: RequestJson): string {

@@ -1,9 +1,11 @@
 // Sends one POST to a customer's URL: connects to the address that was checked, verifies the certificate for
-// the host name, follows no redirect, and reads only the status of the response.
-import { isIP } from "node:net";
-import { checkServerIdentity, type PeerCertificate } from "node:tls";
+// the host name, follows no redirect, and reads only the status of the response. On a socket of its own, not with
+// fetch, whose one thread carries the calls to providers, too: a receiver that sends interim responses without end
+// kept that thread busy.
+import { connect, isIP, type Socket } from "node:net";
+import { checkServerIdentity, connect as connectSecurely } from "node:tls";
 import { type Sent, TRY_MS } from "./sent.ts";
-import { type ResolveHost, resolveTarget, TargetRefusal } from "./target.ts";
+import { type ResolvedTarget, type ResolveHost, resolveTarget, TargetRefusal } from "./target.ts";
 
 export interface PostPorts {
   privateTargets: boolean;
@@ -24,36 +26,75 @@ export async function post(
   on: PostPorts,
 ): Promise<Sent> {
   try {
-    const { url, address } = await resolveTarget(target, on, on.resolveHost);
-    const pinned = new URL(url);
-    pinned.hostname = isIP(address) === 6 ? `[${address}]` : address;
-    const name = url.hostname.replace(/^\[|\]$/g, "");
-    const response = await fetch(pinned, {
-      method: "POST",
-      body: message.body,
-      redirect: "manual",
-      decompress: false,
-      signal: AbortSignal.timeout(TRY_MS),
-      headers: {
-        "content-type": "application/json",
-        "user-agent": "Tollgate alerts",
-        ...message.headers,
-        host: url.host,
-      },
-      tls: {
-        serverName: name,
-        checkServerIdentity: (_: string, certificate: PeerCertificate) =>
-          checkServerIdentity(name, certificate),
-      },
-    });
-    await response.body?.cancel();
-    return judge(response.status);
+    return judge(await answered(await resolveTarget(target, on, on.resolveHost), message));
   } catch (error) {
     if (error instanceof TargetRefusal)
       return { kind: "refused", status: null, error: `The target ${error.message}.` };
     return { kind: "failed", status: null, error: sentenceOf(error) };
   }
 }
+
+/** The status of the answer. Rejects if there is none in time, or something else comes. */
+async function answered(
+  { url, address }: ResolvedTarget,
+  { headers, body }: { headers: Record<string, string>; body: string },
+): Promise<number> {
+  const lines = Object.entries({
+    host: url.host,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body)),
+    "user-agent": "Tollgate alerts",
+    connection: "close",
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}`);
+  const request = [`POST ${url.pathname}${url.search} HTTP/1.1`, ...lines, "", body].join("\r\n");
+  const socket: Socket = open(url, address, () => socket.write(request));
+  socket.on("error", () => {}); // whoever reads is told
+  const late = setTimeout(() => socket.destroy(new DOMException("too late", "TimeoutError")), TRY_MS);
+  try {
+    let head = "";
+    for await (const piece of socket.setEncoding("latin1")) {
+      head += String(piece);
+      const status = statusIn(head);
+      if (status !== null) return status;
+      if (head.length > HEAD_CHARACTERS) break;
+    }
+    throw malformed();
+  } finally {
+    clearTimeout(late);
+    socket.destroy();
+  }
+}
+
+function open(url: URL, address: string, opened: () => void): Socket {
+  const name = url.hostname.replace(/^\[|\]$/g, "");
+  const secure = url.protocol === "https:";
+  const at = { host: address, port: Number(url.port) || (secure ? 443 : 80) };
+  if (!secure) return connect(at, opened);
+  const identity = {
+    ...(isIP(name) === 0 && { servername: name }),
+    checkServerIdentity: (_: string, certificate: Parameters<typeof checkServerIdentity>[1]) =>
+      checkServerIdentity(name, certificate),
+  };
+  return connectSecurely({ ...at, ...identity, rejectUnauthorized: true }, opened);
+}
+
+/** Interim responses included. */
+const HEAD_CHARACTERS = 16 * 1024;
+const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: [^\r\n]*)?\r?\n/;
+
+/** The status of the first final response; null if more has to come for that. Throws if it is no HTTP. */
+function statusIn(head: string): number | null {
+  const line = STATUS_LINE.exec(head);
+  if (line === null) return null;
+  const status = Number(line[1]);
+  if (status < 100 || status > 599 || status === 101) throw malformed();
+  if (status >= 200) return status;
+  const end = head.indexOf("\r\n\r\n");
+  return end === -1 ? null : statusIn(head.slice(end + 4));
+}
+
+const malformed = (): Error => Object.assign(new Error("no HTTP"), { code: "no HTTP response" });
 
 function judge(status: number): Sent {
   if (status >= 200 && status < 300) return { kind: "delivered", status };

@@ -67,6 +67,8 @@ export interface PeopleRooms {
   preview: PreviewPorts;
   startedAtMs: number;
   streamsOpen(): number;
+  /** True while the gateway stops, and waits for open responses. */
+  draining(this: void): boolean;
   /** Writes what the request log has gathered, so that readers see recent requests. */
   flushRequestLog(): Promise<void>;
   /** Entries of the request log that were dropped for lack of room. */
@@ -95,7 +97,7 @@ interface Reached {
 }
 
 export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Promise<DashboardRooms> {
-  const { ledger, clock } = rooms;
+  const { ledger, clock, draining } = rooms;
   const at = { url: config.publicUrl ?? rooms.address(), origins: originsOf(config, rooms.address()) };
   const people = await peopleOf(config, rooms, at);
   const logins = devices({
@@ -121,7 +123,7 @@ export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Pr
     sendMail: rooms.sendMail,
     devices: logins,
     playground: playgroundOn(rooms),
-    tail: (followed, exchange) => tailResponse({ reports, tails }, followed, exchange),
+    tail: (followed, exchange) => tailResponse({ reports, tails, draining }, followed, exchange),
     site: { url: at.url, baseUrl: `${at.url}/v1`, version: VERSION },
     nowMs: () => clock.nowMs(),
   };

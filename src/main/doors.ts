@@ -197,6 +197,7 @@ function peopleRooms(
     preview: ports.complete,
     startedAtMs: clock.nowMs(),
     streamsOpen: () => streams.size,
+    draining: () => on.phase() === "draining",
     flushRequestLog: () => requestLog.flush(),
     forgotten: () => requestLog.forgotten,
     overloadRefusals: () => metrics.overloadRefusals,

@@ -1,13 +1,14 @@
 // Live tails over HTTP: one person's pages cannot block the others', and a closed page frees its place.
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
-import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { PLAIN } from "../support/models.ts";
 import { DAY_MS, waitFor } from "../support/wait.ts";
 
 let gateway: TestGateway;
 let root: Browser;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ configure: ({ signIn }) => (signIn.perMinute = 1_000) });
   root = await firstOperator(gateway);
 });
 afterAll(() => gateway.stop());
@@ -61,6 +62,95 @@ test("four of one viewer's hundred pages are followed, and everyone else is serv
   }, "a place of a page that was closed");
 });
 
+/** A tail with everything it has sent so far. */
+async function tailOf(browser: Browser, org: string): Promise<{ text: string; ended: boolean }> {
+  const tail = { text: "", ended: false };
+  const { body } = await fetch(`${gateway.url}/app/v1/orgs/${org}/activity/tail`, {
+    headers: { cookie: browser.cookie },
+  });
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const piece of body ?? []) tail.text += decoder.decode(piece, { stream: true });
+  };
+  const end = (): boolean => (tail.ended = true);
+  void read().then(end, end); // the last ones break off when their gateway stops
+  return tail;
+}
+
+/** States told of a request, in order. */
+const statesOf = ({ text }: { text: string }, id: string): string[] =>
+  text
+    .split("\n\n")
+    .filter((event) => event.startsWith(`event: row\nid: ${id}\n`))
+    .map((event) => (JSON.parse(event.split("\ndata: ")[1] ?? "") as { state: string }).state);
+
+/** More than a tail looks at in one second. */
+const OVERTAKING = 220;
+
+test("a stream that hundreds of later requests overtake is still told when it ends", async () => {
+  const { org, viewer } = await organization("overtaken");
+  const key = await paying(org);
+  const tail = await tailOf(viewer, org);
+  gateway.simulator.behave({ behaviour: { latency_ms: 6_000 }, calls: 1 });
+  const slow = gateway.chat(key, hello(PLAIN.model));
+  await waitFor(async () => tail.text.includes('"state":"running"'), "the slow one to be told");
+  const [, id = ""] = /id: (req_\w+)/.exec(tail.text) ?? [];
+  await many(key, OVERTAKING);
+  expect(statesOf(tail, id)).toEqual(["running"]);
+  expect((await slow).status).toBe(200);
+  await waitFor(async () => statesOf(tail, id).length > 1, "its end to be told");
+  expect(statesOf(tail, id)).toEqual(["running", "settled"]);
+}, 60_000);
+
+async function paying(org: string): Promise<Customer> {
+  await gateway.admin("POST", "/credits", { org, usd: "5", kind: "purchase" });
+  return await gateway.key(org);
+}
+
+test.each([
+  [
+    "is removed",
+    (owner: Browser, org: string, member: string) =>
+      owner.app("DELETE /orgs/{org}/team/{member}", { org, member }),
+  ],
+  [
+    "signs out",
+    (_: Browser, _org: string, _member: string, viewer: Browser) => viewer.send("POST", "/auth/sign-out"),
+  ],
+])(
+  "whoever %s is told no request that comes after it",
+  async (what, leave) => {
+    const name = what.replace(" ", "-");
+    const { org, viewer } = await organization(name);
+    const key = await paying(org);
+    const owner = await newMember(root, gateway, { org, role: "owner", email: `${name}-owner@example.com` });
+    const { person } = await viewer.app("GET /session");
+    const [tail, others] = [await tailOf(viewer, org), await tailOf(owner, org)];
+    await gateway.chat(key, hello(PLAIN.model));
+    await waitFor(async () => tail.text.includes('"state":"settled"'), "the first row");
+    await leave(owner, org, person?.id ?? "", viewer);
+    const before = tail.text;
+    const { headers } = await gateway.chat(key, hello(PLAIN.model));
+    const id = headers.get("x-request-id") ?? "";
+    await waitFor(async () => statesOf(others, id).length > 0, "a colleague to be told");
+    await waitFor(async () => tail.ended, "the tail to end");
+    expect(tail.text).toBe(before);
+  },
+  30_000,
+);
+
+/** So many small calls, some at a time. */
+async function many(key: Customer, calls: number): Promise<void> {
+  let left = calls;
+  const lane = async (): Promise<void> => {
+    for (; left > 0; ) {
+      left -= 1;
+      await gateway.chat(key, { ...hello(PLAIN.model), max_tokens: 1 });
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, lane));
+}
+
 test("a removed member is sent nothing more, even if the clock is put back at that moment", async () => {
   const { org, viewer } = await organization("set-back");
   const owner = await newMember(root, gateway, { org, role: "owner", email: "set-back-owner@example.com" });
@@ -77,3 +167,12 @@ test("a removed member is sent nothing more, even if the clock is put back at th
     setSystemTime();
   }
 }, 30_000);
+
+test("an open page does not hold up a stop", async () => {
+  const { org, viewer } = await organization("stopped");
+  const tail = await tailOf(viewer, org);
+  const toldAt = performance.now();
+  await gateway.restart();
+  expect(performance.now() - toldAt).toBeLessThan(10_000);
+  expect(tail).toEqual({ text: "retry: 2000\n\n", ended: true });
+}, 60_000);

@@ -72,6 +72,34 @@ test("request tail prints each request that ends, once; it is no JSON document",
   expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("exclude each other") });
 }, 120_000);
 
+/** More than one list of the newest holds. */
+const OVERTAKING = 220;
+
+test("request tail prints a request that hundreds of later ones overtake, once it ends", async () => {
+  const { organizationId, secret } = await gateway.customer();
+  const call = { model: "plain-1", messages: [{ role: "user", content: "x" }], max_tokens: 1 };
+  const tails = [[], ["--status", "settled"]].map((filter) =>
+    start("request", "tail", "--org", organizationId, ...filter),
+  );
+  gateway.simulator.behave({ behaviour: { latency_ms: 8_000 }, calls: 1 });
+  const slow = gateway.chat(secret, call);
+  await Bun.sleep(3_000); // for both to see it run
+  const lanes = Array.from({ length: 10 }, async () => {
+    for (let n = 0; n < OVERTAKING / 10; n += 1) await gateway.chat(secret, call);
+  });
+  await Promise.all(lanes);
+  const { status, headers } = await slow;
+  expect(status).toBe(200);
+  const id = headers.get("x-request-id") ?? "";
+  await Promise.all(
+    tails.map(async (tail) => {
+      const late = setTimeout(() => tail.kill(), 15_000);
+      expect((await until(tail, id, 1)).split(id)).toHaveLength(2);
+      clearTimeout(late);
+    }),
+  );
+}, 60_000);
+
 test("--watch shows a list again and again, and picks up changes", async () => {
   const watch = until(start("usage", "--org", customer.organizationId, "--watch", "0.2"), "REQUESTS", 4);
   expect((await watch).match(/^total +4 /gm)?.length).toBeGreaterThanOrEqual(3);

@@ -4,36 +4,46 @@ import { printTime } from "../../domain/print.ts";
 import type { Exchange } from "../../api/exchange.ts";
 import type { AskedTail } from "../../api/rooms.ts";
 import type { Tails } from "../../limits/tails.ts";
-import { activityPage, type ActivityPorts } from "../../reporting/activity.ts";
+import type { ActivityPorts } from "../../reporting/activity.ts";
+import { activityChanges, type Seen } from "../../reporting/activity-changes.ts";
+import type { ActivityRow } from "../../reporting/activity-rows.ts";
 
 const ASK_MS = 1000;
 const PING_MS = 15_000;
-/** A person who was removed, demoted or signed out sees nothing more after this. */
+/** A person who was removed, demoted or signed out is told of no later request, and the tail ends after this. */
 const STANDS_MS = 3_000;
-const ROWS = 200;
 /** After this the page opens a new tail, and its session is checked again. */
 const LIVES_MS = 15 * 60_000;
 
 /** Requests that began before a tail are followed to their end unless they are older than this. */
 const RUNS_MS = 15 * 60_000;
 
-type Followed = AskedTail & {
-  /** From a browser that lost its tail: the last row that it received. */
-  lastEventId: string | null;
-  signal: AbortSignal;
-  /** Whether the reader still may follow; false also if that cannot be checked. */
-  stands(this: void): Promise<boolean>;
-};
+type Followed = AskedTail &
+  Pick<TailPorts, "draining"> & {
+    /** From a browser that lost its tail: the last row that it received. */
+    lastEventId: string | null;
+    signal: AbortSignal;
+    /** Whether the reader still may follow; false also if that cannot be checked. */
+    stands(this: void): Promise<boolean>;
+  };
 const SILENT_SECONDS = 60;
+
+interface TailPorts {
+  reports: ActivityPorts;
+  tails: Tails;
+  /** A stopping gateway waits for open responses, and a tail would never end by itself. */
+  draining(this: void): boolean;
+}
 
 /** Throws `Refusal` 429 or 503 if there is no place for another tail. */
 export function tailResponse(
-  { reports, tails }: { reports: ActivityPorts; tails: Tails },
+  { reports, tails, draining }: TailPorts,
   asked: AskedTail,
   { request, sending, stands }: Exchange,
 ): Response {
   const { signal } = request;
-  const at: Followed = { ...asked, lastEventId: request.headers.get("last-event-id"), signal, stands };
+  const lastEventId = request.headers.get("last-event-id");
+  const at: Followed = { ...asked, lastEventId, signal, stands, draining };
   const displaced = new AbortController();
   const end = tails.begin({
     person: at.person,
@@ -64,36 +74,28 @@ export function tailResponse(
 
 async function* eventsOf(
   reports: ActivityPorts,
-  { org, filter, after, lastEventId, signal, stands }: Followed,
+  { org: organizationId, filter, after, lastEventId, signal, stands, draining }: Followed,
 ): AsyncGenerator<string, void> {
-  const told = new Map<string, string>();
   const nowMs = Date.now();
   const missedSinceMs = after !== undefined ? Date.parse(after) : (arrivedAt(lastEventId) ?? nowMs);
-  const from = printTime(Math.min(missedSinceMs, nowMs - RUNS_MS));
-  let first = true;
+  const query = { ...filter, from: printTime(Math.min(missedSinceMs, nowMs - RUNS_MS)) };
+  let before: Seen | null = null;
   const untilMs = performance.now() + LIVES_MS;
   let pingedAtMs = performance.now();
   let stoodAtMs = performance.now();
   yield "retry: 2000\n\n";
-  while (!signal.aborted && performance.now() < untilMs) {
-    if (performance.now() - stoodAtMs >= STANDS_MS) {
+  while (!signal.aborted && !draining() && performance.now() < untilMs) {
+    const look = await activityChanges(reports, { organizationId, query, before: before ?? new Map() });
+    const isListed = ({ state, at }: ActivityRow): boolean =>
+      state !== "running" && Date.parse(at) < missedSinceMs;
+    const news = before === null ? look.rows.filter((row) => !isListed(row)) : look.rows;
+    before = look.seen;
+    // After the look: whoever was removed before one of these requests came is not told of it.
+    if (news.length > 0 || performance.now() - stoodAtMs >= STANDS_MS) {
       if (!(await stands())) return;
       stoodAtMs = performance.now();
     }
-    const { data } = await activityPage(reports, org, { ...filter, from, limit: ROWS });
-    for (const row of data.toReversed()) {
-      const text = JSON.stringify(row);
-      if (told.get(row.id) === text) continue;
-      const isListed = first && row.state !== "running" && Date.parse(row.at) < missedSinceMs;
-      told.set(row.id, text);
-      if (isListed) continue;
-      yield `event: row\nid: ${row.id}\ndata: ${text}\n\n`;
-    }
-    first = false;
-    for (const id of told.keys()) {
-      if (told.size <= 2 * ROWS) break;
-      told.delete(id);
-    }
+    if (news.length > 0) yield news.map(eventOf).join("");
     if (performance.now() - pingedAtMs >= PING_MS) {
       pingedAtMs = performance.now();
       yield "event: ping\ndata: {}\n\n";
@@ -101,6 +103,8 @@ async function* eventsOf(
     await Bun.sleep(ASK_MS);
   }
 }
+
+const eventOf = (row: ActivityRow): string => `event: row\nid: ${row.id}\ndata: ${JSON.stringify(row)}\n\n`;
 
 /** Request ids begin with the millisecond of their arrival (UUIDv7). Null for any other id. */
 function arrivedAt(requestId: string | null): number | null {
