@@ -58,6 +58,7 @@ export function addDb(program: Command): void {
           );
         const target = resolve(file);
         await assertStore(dataDir);
+        await assertNotMoving(dataDir);
         // Accounts and memberships have a file of their own beside the store, from the first sign-in on.
         const people = join(dataDir, PEOPLE_FILE);
         backUpBoth({ store: storeIn(dataDir), people }, target);
@@ -157,10 +158,13 @@ function addMove(db: Command): void {
 
 async function abandonMove(dataDir: string, to: string): Promise<Outcome> {
   const { abandonMove: takeBack } = await import("../src/main/move.ts");
-  await takeBack(dataDir, to);
+  const closed = await takeBack(dataDir, to);
+  const database = closed
+    ? "The database stays closed; drop it, and use an empty one for the next move."
+    : "Nothing of it had reached the database.";
   return {
-    json: JSON.stringify({ moved: false, abandoned: true, data_dir: dataDir }),
-    text: `The move was cancelled: the store in ${dataDir} opens again. The database stays closed; drop it, and use an empty one for the next move.`,
+    json: JSON.stringify({ moved: false, abandoned: true, database_closed: closed, data_dir: dataDir }),
+    text: `The move was cancelled: the store in ${dataDir} opens again. ${database}`,
   };
 }
 
@@ -171,6 +175,17 @@ async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {
   await (await openPostgresStore(url, dataDir)).close();
   const done = { database: placeOf(url), schema: NEWEST_SCHEMA };
   return { json: JSON.stringify(done), text: `The database ${done.database} has schema ${done.schema}.` };
+}
+
+/** A backup of a closed store would be as closed as it is. */
+async function assertNotMoving(dataDir: string): Promise<void> {
+  const { movingTo } = await import("../src/store/sqlite-inspect.ts");
+  const moving = movingTo(dataDir);
+  if (moving !== null)
+    throw new Problem(
+      `The store is ${moving}.`,
+      "Finish the move with the same ./tollgate db move --to …, or take it back with --abandon, and then back up.",
+    );
 }
 
 /** Records the backup for System health. A backup that cannot be recorded still counts. */

@@ -137,8 +137,7 @@ function readBackup(
     const [state] = database.query("SELECT data_key_check FROM store_state").values();
     return { applied: appliedIn(database), check: state?.[0] as Uint8Array | undefined };
   });
-  passFence(applied, null);
-  unapplied(MIGRATIONS.sqlite, applied);
+  assertOpens(applied, file);
   const key = `${dataDirectory}/data.key`;
   if (!existsSync(key) || statSync(key).size === 0)
     throw new StoreFailure(
@@ -155,6 +154,23 @@ function readBackup(
       `${key} is not the key that this backup was made with; put that one in its place (./tollgate db key FILE --replace), or name a backup of this store`,
     );
   return { schema, formerKey };
+}
+
+/** The backup may be of a store that was being moved, or of a newer program. */
+function assertOpens(applied: ReturnType<typeof appliedIn>, file: string): void {
+  try {
+    passFence(applied, null);
+    unapplied(MIGRATIONS.sqlite, applied);
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error;
+    const [why = ""] = error.message.split("; ");
+    if (error.reason === "moving")
+      throw refused(`${file} is a store that was being moved to PostgreSQL when it was copied (${why})`);
+    throw new StoreFailure(
+      error.reason,
+      `${file} cannot be restored (${why}); nothing was changed: use the program that it is from, or name another backup`,
+    );
+  }
 }
 
 /**

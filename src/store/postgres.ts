@@ -7,6 +7,7 @@ import { assertTakesEveryText } from "./postgres-encoding.ts";
 import { openingFailure } from "./postgres-error.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
 import { migrateThen } from "./postgres-migrate.ts";
+import { assertMayMake } from "./postgres-rights.ts";
 import {
   assertOwnSessions,
   keepingSettings,
@@ -176,6 +177,7 @@ async function startingSession(url: string): Promise<pg.Client> {
     try {
       await assertOwnSessions(client, other);
       await assertTakesEveryText(client);
+      await assertMayMake(client);
     } finally {
       await other.end().catch(() => {}); // most likely already gone
     }

@@ -479,8 +479,13 @@ describe("PostgreSQL", () => {
         url.username = role;
         url.password = "reader";
         await refusedOn("cannot be changed by the user of DATABASE_URL", url.href);
+        // Accounts are in a schema of their own, which this user may not make, but use where it is.
+        await run(`GRANT CREATE ON SCHEMA public TO ${role}`);
+        await refusedOn("cannot be changed by the user of DATABASE_URL", url.href);
+        await run(`CREATE SCHEMA people AUTHORIZATION ${role}`);
+        await (await openPeopleSchema(url.href)).close();
       } finally {
-        await run(`DROP ROLE ${role}`);
+        await run(`DROP OWNED BY ${role} CASCADE`, `DROP ROLE ${role}`);
       }
     },
     PATIENCE_MS,
