@@ -10,6 +10,7 @@ import type { RestoreResult } from "../src/main/restore.ts";
 import { counted } from "../src/domain/counted.ts";
 import { PEOPLE_FILE } from "../src/domain/data-files.ts";
 import { flush } from "../src/lib/flush.ts";
+import { isDiskFull } from "../src/store/sqlite-error.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
 import { assertStore, dataDirOf, storeIn, storeOf, withConfig } from "./store-place.ts";
@@ -225,14 +226,20 @@ function backUp(store: string, target: string): void {
   assertNew(target);
   closeSync(openSync(target, "wx", 0o600));
   const reader = new Database(store, { readonly: true });
+  let written = false;
   try {
     reader.run("PRAGMA busy_timeout = 5000");
     reader.query("VACUUM INTO ?1").run(target);
     flush(target);
+    written = true;
   } catch (error) {
-    rmSync(target, { force: true });
-    throw error;
+    if (!isDiskFull(error)) throw error;
+    throw new Problem(
+      `${target} could not be written: the disk is full.`,
+      "Free some space there, or name a file on another disk. Nothing is left of this backup, and the store is unchanged.",
+    );
   } finally {
     reader.close();
+    if (!written) for (const suffix of ["", "-journal"]) rmSync(target + suffix, { force: true });
   }
 }
