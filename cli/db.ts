@@ -89,7 +89,8 @@ function addRestore(db: Command): void {
           );
         const { commandOn } = await import("../src/config/data-dir.ts");
         const { restoreBackup } = await import("../src/main/restore.ts");
-        const { schema, bytes, people, kept, formerKey, heldOn } = restoreBackup(dataDir, resolve(file));
+        const restored = restoreBackup(dataDir, resolve(file));
+        const { schema, bytes, people, kept, formerKey, heldOn, standsAgain } = restored;
         const accounts =
           people === null
             ? "The backup has no accounts; those of the data directory stay."
@@ -110,10 +111,14 @@ function addRestore(db: Command): void {
           stay_revoked: heldOn?.revoked ?? null,
           routes_kept: heldOn?.routes ?? null,
           retries_anew: heldOn?.retriesAnew ?? null,
+          members_again: standsAgain?.members ?? null,
+          operators_again: standsAgain?.operators ?? null,
+          sign_ins_again: standsAgain?.signIns ?? null,
+          invitations_ended: standsAgain?.invitationsEnded ?? null,
         };
         return {
           json: JSON.stringify(done),
-          text: `Restored ${counted(bytes, "byte")} of schema ${schema} as the store in ${dataDir}. ${accounts} ${before}\n${toldOf(heldOn)}\n${formerKey === null ? "" : formerAgain(formerKey, tollgate)}→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
+          text: `Restored ${counted(bytes, "byte")} of schema ${schema} as the store in ${dataDir}. ${accounts} ${before}\n${[toldOf(heldOn), ...toldOfPeople(standsAgain)].join("\n")}\n${formerKey === null ? "" : formerAgain(formerKey, tollgate)}→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
         };
       }),
     );
@@ -129,6 +134,36 @@ function toldOf(heldOn: RestoreResult["heldOn"]): string {
   const held = `Changes after the backup that still apply: ${counted(revoked, "revocation")} of API keys, management keys (each start creates one for operator.json) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`;
   if (retriesAnew === 0) return held;
   return `${held}\nLost since the backup: ${counted(retriesAnew, "request")} with an Idempotency-Key, among others. A retry of one of them is a new request, for which the provider is paid again.`;
+}
+
+/** What of people is as in the backup again, for whoever ended it to end it once more. */
+function toldOfPeople(standsAgain: RestoreResult["standsAgain"]): string[] {
+  if (standsAgain === null) return [];
+  const { members, operators, signIns, invitationsEnded } = standsAgain;
+  const again = [
+    [members, "Members again, removed or given another role since the backup", "./tollgate members remove"],
+    [operators, "Operators again, removed since the backup", "Operators → People removes them"],
+    [
+      signIns,
+      "Sign in as in the backup again, though password, passkeys or second factor have changed since",
+      "./tollgate people reset EMAIL",
+    ],
+  ] as const;
+  return [
+    ...again
+      .filter(([names]) => names !== null && names.length > 0)
+      .map(([names, what, way]) => `${what}: ${(names ?? []).join("; ")} (${way}).`),
+    ...(members === null
+      ? [
+          "No accounts of before could be read: members and operators removed since the backup are back. Remove them again.",
+        ]
+      : []),
+    ...(invitationsEnded > 0
+      ? [
+          `${counted(invitationsEnded, "invitation")} of the backup ended: send them again where they are still wanted.`,
+        ]
+      : []),
+  ];
 }
 
 function addMove(db: Command): void {

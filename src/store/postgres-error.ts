@@ -75,7 +75,8 @@ const OPENING: Record<string, string> = {
   "3D000": "does not exist; create it, or correct DATABASE_URL",
   "25006": "is read-only, possibly a standby; DATABASE_URL must name the primary",
   "53100": "has no space left; free some and start again",
-  "42501": "cannot be changed by the user of DATABASE_URL; grant that user what is missing, or let it own the tables",
+  "42501":
+    "cannot be changed by the user of DATABASE_URL; grant that user what is missing, or let it own the tables",
   "55P03":
     "has been in use for more than a minute by another gateway's migration or a long transaction; start again when that is done",
 };

@@ -11,6 +11,11 @@ export const isStoreFailure = (error: unknown): boolean =>
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "SQLITE_FULL" || error.code === "ENOSPC");
 
+/** True if SQLite lacked room or a lock to work with, which says nothing about what it was to read. */
+export const withoutRoom = (error: unknown): boolean =>
+  error instanceof SQLiteError &&
+  /^SQLITE_(FULL|NOMEM|BUSY|LOCKED|IOERR_(WRITE|FSYNC|DIR_FSYNC|TRUNCATE|NOMEM|SHM))/.test(error.code ?? "");
+
 /** True for a store failure because another connection has the file or its log locked. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "");

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateReleaseKey } from "../../src/releases/release-key.ts";
+import { openPeopleSchema } from "../../src/people/postgres-store.ts";
 import { connectBare, openPostgresStore } from "../../src/store/postgres.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 import { testPostgres, type TestDatabase } from "../support/postgres.ts";

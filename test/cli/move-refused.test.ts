@@ -87,7 +87,9 @@ describe("a database that cannot take the store leaves it as it was", () => {
           1,
           {
             error: {
-              message: expect.stringContaining("grant that user CREATE on the database, for its schema people"),
+              message: expect.stringContaining(
+                "grant that user CREATE on the database, for its schema people",
+              ),
               next: expect.anything(),
             },
           },
@@ -106,9 +108,15 @@ describe("a database that cannot take the store leaves it as it was", () => {
     "a read-only one",
     async () => {
       const { dataDir, url } = await places("read-only");
-      await run(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`);
+      await run(
+        url,
+        `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`,
+      );
       const { code, err } = await move(dataDir, url);
-      expect([code, err]).toEqual([1, expect.stringContaining("is read-only, possibly a standby; --to must")]);
+      expect([code, err]).toEqual([
+        1,
+        expect.stringContaining("is read-only, possibly a standby; --to must"),
+      ]);
       opens(dataDir);
     },
     PATIENCE_MS,
@@ -193,7 +201,9 @@ test(
     const restored = await tollgate(elsewhere, "db", "restore", moved);
     expect([restored.code, restored.err]).toEqual([
       1,
-      expect.stringMatching(/tollgate\.sqlite\.moved is a store that was being moved to PostgreSQL .+; nothing was changed/),
+      expect.stringMatching(
+        /tollgate\.sqlite\.moved is a store that was being moved to PostgreSQL .+; nothing was changed/,
+      ),
     ]);
   },
   PATIENCE_MS,

@@ -63,7 +63,14 @@ test.skipIf(!disk.isMounted)(
   async () => {
     fillDisk(join(disk.path, "fill"));
     const file = join(disk.path, "backup");
-    const { code, err, out } = await tollgate("--data-dir", join(folder, "data"), "db", "backup", file, "--json");
+    const { code, err, out } = await tollgate(
+      "--data-dir",
+      join(folder, "data"),
+      "db",
+      "backup",
+      file,
+      "--json",
+    );
     expect([code, err]).toEqual([1, expect.stringContaining(`${file} could not be written: `)]);
     expect(JSON.parse(out)).toMatchObject({ error: { next: expect.stringContaining("another disk") } });
     expect(readdirSync(disk.path)).toEqual(["fill"]);
