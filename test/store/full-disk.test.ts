@@ -52,7 +52,11 @@ test.skipIf(!disk.isMounted)(
       expect(err).not.toContain("in use");
       expect(names()).toEqual(before);
     }
+    // With room for the copy alone, what was revoked since could not be written into it.
     rmSync(join(disk.path, "fill"));
+    const { code, err } = await tollgate("--data-dir", dataDir, "db", "restore", backup);
+    expect([code, err]).toEqual([1, expect.stringMatching(/has no room for the backup .+ nothing was changed/)]);
+    expect(names()).toEqual(before);
     rmSync(dataDir, { recursive: true });
   },
   PATIENCE_MS,
