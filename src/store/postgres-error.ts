@@ -77,6 +77,8 @@ const OPENING: Record<string, string> = {
   "53100": "has no space left; free some and start again",
   "42501":
     "cannot be changed by the user of DATABASE_URL; grant that user what is missing, or let it own the tables",
+  "25P03":
+    "ended the session of this start again and again, as this machine stalled in the middle of it; start again when the machine is less busy",
   "55P03":
     "has been in use for more than a minute by another gateway's migration or a long transaction; start again when that is done",
 };
