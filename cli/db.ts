@@ -6,13 +6,16 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { addRotateKey } from "./rotate-key.ts";
+import type { CreditGone } from "../src/main/restore-held.ts";
 import type { RestoreResult } from "../src/main/restore.ts";
 import { counted } from "../src/domain/counted.ts";
+import { formatUsd } from "../src/domain/money.ts";
 import { PEOPLE_FILE } from "../src/domain/data-files.ts";
 import { flush } from "../src/lib/flush.ts";
 import { isDiskFull } from "../src/store/sqlite-error.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
+import { dollars } from "./table.ts";
 import { assertStore, dataDirOf, storeIn, storeOf, withConfig } from "./store-place.ts";
 
 export function addDb(program: Command): void {
@@ -111,6 +114,9 @@ function addRestore(db: Command): void {
           stay_revoked: heldOn?.revoked ?? null,
           routes_kept: heldOn?.routes ?? null,
           retries_anew: heldOn?.retriesAnew ?? null,
+          credits_gone:
+            heldOn?.creditsGone.map(({ amount, ...credit }) => ({ ...credit, usd: formatUsd(amount) })) ??
+            null,
           members_again: standsAgain?.members ?? null,
           operators_again: standsAgain?.operators ?? null,
           sign_ins_again: standsAgain?.signIns ?? null,
@@ -130,11 +136,25 @@ const formerAgain = (key: string, tollgate: string): string =>
 function toldOf(heldOn: RestoreResult["heldOn"]): string {
   if (heldOn === null)
     return "There was no store to read later changes from: keys and entitlements revoked after the backup work again, and routes disabled since are open. Revoke and disable them again.";
-  const { revoked, routes, retriesAnew } = heldOn;
+  const { revoked, routes, retriesAnew, creditsGone } = heldOn;
   const held = `Changes after the backup that still apply: ${counted(revoked, "revocation")} of API keys, management keys (each start creates one for operator.json) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`;
-  if (retriesAnew === 0) return held;
-  return `${held}\nLost since the backup: ${counted(retriesAnew, "request")} with an Idempotency-Key, among others. A retry of one of them is a new request, for which the provider is paid again.`;
+  const lost = [
+    ...(retriesAnew === 0
+      ? []
+      : [
+          `${counted(retriesAnew, "request")} with an Idempotency-Key, among others. A retry of one of them is a new request, for which the provider is paid again.`,
+        ]),
+    ...(creditsGone.length === 0
+      ? []
+      : [
+          `${counted(creditsGone.length, "credit")}: ${creditsGone.map(printCredit).join("; ")}. Credit them again.`,
+        ]),
+  ];
+  return [held, ...lost.map((what) => `Lost since the backup: ${what}`)].join("\n");
 }
+
+const printCredit = ({ org, kind, amount, reference }: CreditGone): string =>
+  `${dollars(formatUsd(amount))} ${kind} of ${org}, ${reference}`;
 
 /** What of people is as in the backup again, for whoever ended it to end it once more. */
 function toldOfPeople(standsAgain: RestoreResult["standsAgain"]): string[] {

@@ -55,7 +55,10 @@ test.skipIf(!disk.isMounted)(
     // With room for the copy alone, what was revoked since could not be written into it.
     rmSync(join(disk.path, "fill"));
     const { code, err } = await tollgate("--data-dir", dataDir, "db", "restore", backup);
-    expect([code, err]).toEqual([1, expect.stringMatching(/has no room for the backup .+ nothing was changed/)]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/has no room for the backup .+ nothing was changed/),
+    ]);
     expect(names()).toEqual(before);
     rmSync(dataDir, { recursive: true });
   },
