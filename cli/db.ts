@@ -6,12 +6,16 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { addRotateKey } from "./rotate-key.ts";
+import type { CreditGone } from "../src/main/restore-held.ts";
 import type { RestoreResult } from "../src/main/restore.ts";
 import { counted } from "../src/domain/counted.ts";
+import { formatUsd } from "../src/domain/money.ts";
 import { PEOPLE_FILE } from "../src/domain/data-files.ts";
 import { flush } from "../src/lib/flush.ts";
+import { isDiskFull } from "../src/store/sqlite-error.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
+import { dollars } from "./table.ts";
 import { assertStore, dataDirOf, storeIn, storeOf, withConfig } from "./store-place.ts";
 
 export function addDb(program: Command): void {
@@ -58,6 +62,7 @@ export function addDb(program: Command): void {
           );
         const target = resolve(file);
         await assertStore(dataDir);
+        await assertNotMoving(dataDir);
         // Accounts and memberships have a file of their own beside the store, from the first sign-in on.
         const people = join(dataDir, PEOPLE_FILE);
         backUpBoth({ store: storeIn(dataDir), people }, target);
@@ -87,7 +92,8 @@ function addRestore(db: Command): void {
           );
         const { commandOn } = await import("../src/config/data-dir.ts");
         const { restoreBackup } = await import("../src/main/restore.ts");
-        const { schema, bytes, people, kept, formerKey, heldOn } = restoreBackup(dataDir, resolve(file));
+        const restored = restoreBackup(dataDir, resolve(file));
+        const { schema, bytes, people, kept, formerKey, heldOn, standsAgain } = restored;
         const accounts =
           people === null
             ? "The backup has no accounts; those of the data directory stay."
@@ -108,10 +114,17 @@ function addRestore(db: Command): void {
           stay_revoked: heldOn?.revoked ?? null,
           routes_kept: heldOn?.routes ?? null,
           retries_anew: heldOn?.retriesAnew ?? null,
+          credits_gone:
+            heldOn?.creditsGone.map(({ amount, ...credit }) => ({ ...credit, usd: formatUsd(amount) })) ??
+            null,
+          members_again: standsAgain?.members ?? null,
+          operators_again: standsAgain?.operators ?? null,
+          sign_ins_again: standsAgain?.signIns ?? null,
+          invitations_ended: standsAgain?.invitationsEnded ?? null,
         };
         return {
           json: JSON.stringify(done),
-          text: `Restored ${counted(bytes, "byte")} of schema ${schema} as the store in ${dataDir}. ${accounts} ${before}\n${toldOf(heldOn)}\n${formerKey === null ? "" : formerAgain(formerKey, tollgate)}→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
+          text: `Restored ${counted(bytes, "byte")} of schema ${schema} as the store in ${dataDir}. ${accounts} ${before}\n${[toldOf(heldOn), ...toldOfPeople(standsAgain)].join("\n")}\n${formerKey === null ? "" : formerAgain(formerKey, tollgate)}→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
         };
       }),
     );
@@ -123,10 +136,54 @@ const formerAgain = (key: string, tollgate: string): string =>
 function toldOf(heldOn: RestoreResult["heldOn"]): string {
   if (heldOn === null)
     return "There was no store to read later changes from: keys and entitlements revoked after the backup work again, and routes disabled since are open. Revoke and disable them again.";
-  const { revoked, routes, retriesAnew } = heldOn;
+  const { revoked, routes, retriesAnew, creditsGone } = heldOn;
   const held = `Changes after the backup that still apply: ${counted(revoked, "revocation")} of API keys, management keys (each start creates one for operator.json) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`;
-  if (retriesAnew === 0) return held;
-  return `${held}\nLost since the backup: ${counted(retriesAnew, "request")} with an Idempotency-Key, among others. A retry of one of them is a new request, for which the provider is paid again.`;
+  const lost = [
+    ...(retriesAnew === 0
+      ? []
+      : [
+          `${counted(retriesAnew, "request")} with an Idempotency-Key, among others. A retry of one of them is a new request, for which the provider is paid again.`,
+        ]),
+    ...(creditsGone.length === 0
+      ? []
+      : [
+          `${counted(creditsGone.length, "credit")}: ${creditsGone.map(printCredit).join("; ")}. Credit them again.`,
+        ]),
+  ];
+  return [held, ...lost.map((what) => `Lost since the backup: ${what}`)].join("\n");
+}
+
+const printCredit = ({ org, kind, amount, reference }: CreditGone): string =>
+  `${dollars(formatUsd(amount))} ${kind} of ${org}, ${reference}`;
+
+/** What of people is as in the backup again, for whoever ended it to end it once more. */
+function toldOfPeople(standsAgain: RestoreResult["standsAgain"]): string[] {
+  if (standsAgain === null) return [];
+  const { members, operators, signIns, invitationsEnded } = standsAgain;
+  const again = [
+    [members, "Members again, removed or given another role since the backup", "./tollgate members remove"],
+    [operators, "Operators again, removed since the backup", "Operators → People removes them"],
+    [
+      signIns,
+      "Sign in as in the backup again, though password, passkeys or second factor have changed since",
+      "./tollgate people reset EMAIL",
+    ],
+  ] as const;
+  return [
+    ...again
+      .filter(([names]) => names !== null && names.length > 0)
+      .map(([names, what, way]) => `${what}: ${(names ?? []).join("; ")} (${way}).`),
+    ...(members === null
+      ? [
+          "No accounts of before could be read: members and operators removed since the backup are back. Remove them again.",
+        ]
+      : []),
+    ...(invitationsEnded > 0
+      ? [
+          `${counted(invitationsEnded, "invitation")} of the backup ended: send them again where they are still wanted.`,
+        ]
+      : []),
+  ];
 }
 
 function addMove(db: Command): void {
@@ -157,10 +214,13 @@ function addMove(db: Command): void {
 
 async function abandonMove(dataDir: string, to: string): Promise<Outcome> {
   const { abandonMove: takeBack } = await import("../src/main/move.ts");
-  await takeBack(dataDir, to);
+  const closed = await takeBack(dataDir, to);
+  const database = closed
+    ? "The database stays closed; drop it, and use an empty one for the next move."
+    : "Nothing of it had reached the database.";
   return {
-    json: JSON.stringify({ moved: false, abandoned: true, data_dir: dataDir }),
-    text: `The move was cancelled: the store in ${dataDir} opens again. The database stays closed; drop it, and use an empty one for the next move.`,
+    json: JSON.stringify({ moved: false, abandoned: true, database_closed: closed, data_dir: dataDir }),
+    text: `The move was cancelled: the store in ${dataDir} opens again. ${database}`,
   };
 }
 
@@ -171,6 +231,17 @@ async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {
   await (await openPostgresStore(url, dataDir)).close();
   const done = { database: placeOf(url), schema: NEWEST_SCHEMA };
   return { json: JSON.stringify(done), text: `The database ${done.database} has schema ${done.schema}.` };
+}
+
+/** A backup of a closed store would be as closed as it is. */
+async function assertNotMoving(dataDir: string): Promise<void> {
+  const { movingTo } = await import("../src/store/sqlite-inspect.ts");
+  const moving = movingTo(dataDir);
+  if (moving !== null)
+    throw new Problem(
+      `The store is ${moving}.`,
+      "Finish the move with the same ./tollgate db move --to …, or take it back with --abandon, and then back up.",
+    );
 }
 
 /** Records the backup for System health. A backup that cannot be recorded still counts. */
@@ -210,14 +281,20 @@ function backUp(store: string, target: string): void {
   assertNew(target);
   closeSync(openSync(target, "wx", 0o600));
   const reader = new Database(store, { readonly: true });
+  let written = false;
   try {
     reader.run("PRAGMA busy_timeout = 5000");
     reader.query("VACUUM INTO ?1").run(target);
     flush(target);
+    written = true;
   } catch (error) {
-    rmSync(target, { force: true });
-    throw error;
+    if (!isDiskFull(error)) throw error;
+    throw new Problem(
+      `${target} could not be written: the disk is full.`,
+      "Free some space there, or name a file on another disk. Nothing is left of this backup, and the store is unchanged.",
+    );
   } finally {
     reader.close();
+    if (!written) for (const suffix of ["", "-journal"]) rmSync(target + suffix, { force: true });
   }
 }

@@ -9,6 +9,7 @@ import { verifyPostgres } from "../ledger/verify/postgres/verify.ts";
 import { makeMonths } from "../ledger/postgres/months.ts";
 import { systemClock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
+import { messageOf } from "../domain/error-message.ts";
 import { jobsOnStderr } from "../lib/jobs.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { carryBeforeMove, copyPeople, setPeopleAside } from "../people/move.ts";
@@ -24,13 +25,14 @@ import {
   liftSource,
   openTarget,
   sourceFence,
+  WAY_OUT,
 } from "../store/move-fence.ts";
 import { placeOf } from "../store/postgres-error.ts";
 import { inspectPostgres } from "../store/postgres-inspect.ts";
 import { openPostgresStore, type PostgresStore } from "../store/postgres.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
 import { movedPath, openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
-import { StoreFailure } from "../store/store-failure.ts";
+import { StoreFailure, type StoreFailureReason } from "../store/store-failure.ts";
 import { resolveRunning } from "./resolve-running.ts";
 
 export interface MoveResult extends Moved {
@@ -44,7 +46,7 @@ export interface MoveResult extends Moved {
  * Throws `StoreFailure` with what to do; the old store is then unchanged, or fenced until this runs again.
  */
 export async function moveToPostgres(dataDirectory: string, url: string): Promise<MoveResult> {
-  await inspectPostgres(url); // an unreachable database fences nothing
+  await look(url); // an unreachable database fences nothing
   const source = openSqliteStore(dataDirectory, "mover");
   let closed = false;
   try {
@@ -58,6 +60,8 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
       source.close();
       closed = true;
       return { ...moved, keptAs: setAside(dataDirectory) };
+    } catch (error) {
+      throw interrupted(error, source, url);
     } finally {
       await target.close();
     }
@@ -66,21 +70,69 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
   }
 }
 
-/** Undoes an unfinished move: the new store stays closed for good, then the old one opens. */
-export async function abandonMove(dataDirectory: string, url: string): Promise<void> {
+/**
+ * Undoes an unfinished move: the new store stays closed for good, then the old one opens. Returns whether anything
+ * of the move had reached the new one.
+ */
+export async function abandonMove(dataDirectory: string, url: string): Promise<boolean> {
   const source = openSqliteStore(dataDirectory, "mover");
   try {
     const fence = sourceFence(source.writer);
     if (fence === null)
       throw new StoreFailure("moving", "no move of this store has begun; nothing was changed");
     assertSamePlace(fence, url);
-    const { schema } = await inspectPostgres(url);
-    if (schema > 0) await closeTarget(url, fence.id);
+    const { schema } = await look(url).catch((error: unknown) => {
+      throw unanswered(error, fence);
+    });
+    const closed = schema > 0 && (await closeTarget(url, fence.id));
     liftSource(source.writer);
+    return closed;
   } finally {
     source.close();
   }
 }
+
+/** Describes the database that a move was given. */
+const look = (url: string): ReturnType<typeof inspectPostgres> =>
+  inspectPostgres(url).catch((error: unknown) => {
+    throw ofTarget(error, url);
+  });
+
+const NAMED = /DATABASE_URL(?:, or database_url of tollgate\.yaml,)?/g;
+/** A target that has these needs no remedy: a move needs an empty one. */
+const NOT_EMPTY: ReadonlySet<string> = new Set<StoreFailureReason>(["newer_schema", "changed_migration"]);
+
+/** The refusal of a start, as one of the database that `--to` names. */
+function ofTarget(error: unknown, url: string): unknown {
+  if (!(error instanceof StoreFailure)) return error;
+  const { reason, message } = error;
+  if (reason === "data_key")
+    return new StoreFailure(
+      reason,
+      `the database ${placeOf(url)} belongs to another installation, with a data key of its own; name an empty database`,
+    );
+  if (NOT_EMPTY.has(reason))
+    return new StoreFailure(reason, message.replace(/; .*$/, "; name an empty database"));
+  return new StoreFailure(reason, message.replaceAll(NAMED, "--to"));
+}
+
+/** The move has begun, and neither store opens until it has ended. */
+function interrupted(error: unknown, { dataDirectory }: SqliteStore, url: string): unknown {
+  if (error instanceof StoreFailure && error.reason === "moving") return error;
+  return new StoreFailure(
+    "moving",
+    `the move to ${placeOf(url)} was interrupted (${messageOf(error)}), and the store in ${dataDirectory} stays closed; ${WAY_OUT}`,
+  );
+}
+
+/** Without the database's answer nobody knows whether it is in use. */
+const unanswered = (error: unknown, { place }: Fence): unknown =>
+  error instanceof StoreFailure && error.reason === "database"
+    ? new StoreFailure(
+        error.reason,
+        `${error.message}; only that database can tell that it is not in use: if it is gone for good, create an empty one as ${place} and run this again`,
+      )
+    : error;
 
 /** The fence of this store: the existing one, or a new one. */
 function fenced({ writer }: SqliteStore, url: string): Fence & { fresh: boolean } {
@@ -112,6 +164,7 @@ async function openFenced(
   { id, fresh }: Fence & { fresh: boolean },
 ): Promise<{ target: PostgresStore; arrived: MoveArrival }> {
   let arrived: MoveArrival = "unknown";
+  let marked = false;
   const from = { id, place: `${hostname()}:${source.dataDirectory}` };
   try {
     const target = await openPostgresStore(url, source.dataDirectory, {
@@ -122,22 +175,24 @@ async function openFenced(
         await assertUnused(client);
         await assertEmpty(client, tablesOf(source.writer));
         await fenceTarget(client, from);
+        marked = true;
       },
     });
     crashPoint("move_marked");
     return { target, arrived };
   } catch (error) {
-    // Certainly rolled back: the database itself refused.
-    if (fresh && error instanceof StoreFailure && arrived === "unknown")
-      await liftUnlessThere(source, url, id);
-    throw error;
+    const refusal = ofTarget(error, url);
+    if (!fresh) throw refusal;
+    // If the response to a commit was lost, it may have been committed.
+    if (marked && !(await isAbsent(url, id))) throw interrupted(refusal, source, url);
+    liftSource(source.writer);
+    throw refusal;
   }
 }
 
-/** If the response to a commit was lost, it may have been committed. */
-async function liftUnlessThere({ writer }: SqliteStore, url: string, id: string): Promise<void> {
+async function isAbsent(url: string, id: string): Promise<boolean> {
   const arrival = await lookAt(url, id).catch(() => null);
-  if (arrival === "unknown" || arrival === "taken") liftSource(writer);
+  return arrival === "unknown" || arrival === "taken";
 }
 
 /** Copies, compares and verifies; the new store opens at the very end. */
@@ -180,7 +235,8 @@ function setAside(dataDirectory: string): string {
   return keptAs;
 }
 
-async function closeTarget(url: string, id: string): Promise<void> {
+/** Returns false if nothing of the move is there. */
+async function closeTarget(url: string, id: string): Promise<boolean> {
   const arrival = await withClient(url, async (client) =>
     (await abandonTarget(client, id)) ? "abandoned" : await arrivalOf(client, id),
   );
@@ -189,6 +245,7 @@ async function closeTarget(url: string, id: string): Promise<void> {
       "moving",
       "this move is complete and its database may be in use, so it cannot be taken back; run ./tollgate db move --to … again to finish it",
     );
+  return arrival === "abandoned";
 }
 
 const lookAt = (url: string, id: string): Promise<MoveArrival> =>
@@ -226,7 +283,7 @@ async function assertSound({ url, dataKey }: PostgresStore): Promise<void> {
   const [first] = violations;
   if (!ok)
     throw new StoreFailure(
-      "database",
+      "moving",
       `the copy does not pass the audit (${first?.invariant}, ${first?.organizationId}); take the move back with ./tollgate db move --to … --abandon, and run ./tollgate ledger audit on the old store`,
     );
 }

@@ -1,6 +1,7 @@
 // What a restore carries over from the store it replaces, as far as that store can be read: whatever was
 // meant to be permanent.
 import { Database } from "bun:sqlite";
+import type { NanoUsd } from "../domain/money.ts";
 import { keepReceiptKeys } from "./restore-receipt-keys.ts";
 import { keepRevoked } from "./restore-revoked.ts";
 import { keepRoutes } from "./restore-routes.ts";
@@ -15,6 +16,16 @@ export interface HeldOn {
    * new request.
    */
   retriesAnew: number;
+  /** Purchases and grants that are not in the backup, oldest first. */
+  creditsGone: CreditGone[];
+}
+
+export interface CreditGone {
+  org: string;
+  kind: "purchase" | "grant";
+  amount: NanoUsd;
+  /** The service's or the operator's own name of it. */
+  reference: string;
 }
 
 /**
@@ -27,7 +38,12 @@ export function holdOn(copy: Database, path: string): HeldOn {
   try {
     return copy.transaction(() => {
       keepReceiptKeys(on);
-      return { revoked: keepRevoked(on), routes: keepRoutes(on), retriesAnew: claimsGone(on) };
+      return {
+        revoked: keepRevoked(on),
+        routes: keepRoutes(on),
+        retriesAnew: claimsGone(on),
+        creditsGone: creditsGone(on),
+      };
     })();
   } finally {
     replaced.close();
@@ -41,6 +57,18 @@ function claimsGone({ copy, replaced }: Restoring): number {
   for (const claim of replaced.query("SELECT org_id, request_id FROM claim").iterate() as Iterable<Claim>)
     if (known.get(claim.org_id, claim.request_id) === null) gone += 1;
   return gone;
+}
+
+/** Nobody who paid has these credits any more. */
+function creditsGone({ copy, replaced }: Restoring): CreditGone[] {
+  const known = copy.query("SELECT 1 FROM topup WHERE org_id = ?1 AND source = ?2 AND external_id = ?3");
+  return replaced
+    .query<CreditGone & { source: string }, []>(
+      "SELECT org_id AS org, source, external_id AS reference, kind, amount FROM topup ORDER BY at, org_id, external_id",
+    )
+    .all()
+    .filter(({ org, source, reference }) => known.get(org, source, reference) === null)
+    .map(({ org, kind, amount, reference }) => ({ org, kind, amount, reference }));
 }
 
 interface Claim {

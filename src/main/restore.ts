@@ -3,7 +3,7 @@
 // the store's place, so that no crash leaves a store next to another one's write-ahead log; running the
 // command again finishes it.
 import { Database } from "bun:sqlite";
-import { copyFileSync, existsSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import { copyFileSync, existsSync, renameSync, rmSync, statfsSync, statSync, utimesSync } from "node:fs";
 import { dirname } from "node:path";
 import { printTime } from "../domain/print.ts";
 import { receiptKeyOf } from "../gateway/signed-receipt.ts";
@@ -18,10 +18,13 @@ import { appliedIn } from "../store/migrate.ts";
 import { passFence } from "../store/move-fence.ts";
 import { privateDirectory, privateFile } from "../store/private-file.ts";
 import { databasePath } from "../store/sqlite-connection.ts";
+import { diskFull } from "../store/reserve-file.ts";
+import { isDiskFull, withoutRoom } from "../store/sqlite-error.ts";
 import { movingTo } from "../store/sqlite-inspect.ts";
 import { movedAway, movedPath, closedRefusal, restoringPath } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 import { type HeldOn, holdOn } from "./restore-held.ts";
+import { restorePeople, type StandsAgain } from "./restore-people.ts";
 import { keepReceiptKey } from "./restore-receipt-keys.ts";
 
 export interface RestoreResult {
@@ -39,6 +42,8 @@ export interface RestoreResult {
   formerKey: string | null;
   /** What was carried over from the replaced store; null if there was no readable store. */
   heldOn: HeldOn | null;
+  /** Null if the backup has no accounts. */
+  standsAgain: StandsAgain | null;
 }
 
 /** Files of one SQLite database; only the one without a suffix always exists. */
@@ -48,11 +53,13 @@ const SUFFIXES = ["-wal", "-shm", "-journal", ""] as const;
  * Throws `StoreFailure` with what to do; the old store is then unchanged, or closed until this runs again.
  */
 export function restoreBackup(dataDirectory: string, file: string): RestoreResult {
-  if (!existsSync(file)) throw refused(`there is no backup at ${file}`);
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+    throw refused(`there is no backup at ${file}`);
   privateDirectory(dataDirectory);
   const lock = lockDirectory(dataDirectory);
   try {
     assertStays(dataDirectory);
+    assertRoom(dataDirectory, file);
     return putBack(dataDirectory, file);
   } finally {
     lock.release();
@@ -75,15 +82,10 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
     const signedMeanwhile = formerKey === null ? null : receiptKeyOf(readDataKey(dataDirectory, "existing"));
     if (signedMeanwhile !== null)
       withDatabase(copy, file, (database) => keepReceiptKey(database, signedMeanwhile));
-    if (people !== null) {
-      copyWhole(people, copyOfPeople);
-      withDatabase(copyOfPeople, people, (database) => {
-        assertWhole(database);
-        signEverybodyOut(database);
-      });
-    }
     // An interrupted restore had already moved some of the old files: the others get the same name.
     const begunAt = existsSync(marker) ? statSync(marker).mtime : freeSecond([store, accounts]);
+    const before = [asideName(accounts, begunAt), accounts].find((path) => existsSync(path)) ?? null;
+    const standsAgain = people === null ? null : copyPeople(people, copyOfPeople, before);
     utimesSync(copy, begunAt, begunAt);
     flush(copy);
     renameSync(copy, marker);
@@ -99,11 +101,38 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
     if (formerKey !== null) adoptDataKey(dataDirectory, formerKey, { replace: true });
     renameSync(marker, store);
     flush(dataDirectory);
-    return { schema, bytes: statSync(store).size, people, kept, formerKey, heldOn };
+    return { schema, bytes: statSync(store).size, people, kept, formerKey, heldOn, standsAgain };
   } finally {
     for (const left of [copy, copyOfPeople])
       for (const suffix of SUFFIXES) rmSync(left + suffix, { force: true });
   }
+}
+
+/** Copies and verifies the backup's people. */
+function copyPeople(file: string, copy: string, replaced: string | null): StandsAgain {
+  copyWhole(file, copy);
+  return withDatabase(copy, file, (database) => {
+    assertWhole(database);
+    return restorePeople(database, replaced);
+  });
+}
+
+/** Room for what is written into the copy, beside it. */
+const MARGIN_BYTES = 16 * 1024 * 1024;
+
+/** The store that is replaced stays on the disk; a restore that runs out of room could keep less of it than it should. */
+function assertRoom(dataDirectory: string, file: string): void {
+  const copied = [file, `${file}-wal`, `${file}.people`, `${file}.people-wal`];
+  const needed = copied.reduce(
+    (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+    MARGIN_BYTES,
+  );
+  const { bavail, bsize } = statfsSync(dataDirectory);
+  if (bavail * bsize < needed)
+    throw new StoreFailure(
+      "disk_full",
+      `the disk of ${dataDirectory} has no room for the backup beside the store that it replaces: it needs ${Math.ceil(needed / 1024 / 1024)} MiB; free them, and run this again: nothing was changed`,
+    );
 }
 
 /** A store that has moved to PostgreSQL, or is being moved, must not be served from here as well. */
@@ -137,8 +166,7 @@ function readBackup(
     const [state] = database.query("SELECT data_key_check FROM store_state").values();
     return { applied: appliedIn(database), check: state?.[0] as Uint8Array | undefined };
   });
-  passFence(applied, null);
-  unapplied(MIGRATIONS.sqlite, applied);
+  assertOpens(applied, file);
   const key = `${dataDirectory}/data.key`;
   if (!existsSync(key) || statSync(key).size === 0)
     throw new StoreFailure(
@@ -155,6 +183,23 @@ function readBackup(
       `${key} is not the key that this backup was made with; put that one in its place (./tollgate db key FILE --replace), or name a backup of this store`,
     );
   return { schema, formerKey };
+}
+
+/** The backup may be of a store that was being moved, or of a newer program. */
+function assertOpens(applied: ReturnType<typeof appliedIn>, file: string): void {
+  try {
+    passFence(applied, null);
+    unapplied(MIGRATIONS.sqlite, applied);
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error;
+    const [why = ""] = error.message.split("; ");
+    if (error.reason === "moving")
+      throw refused(`${file} is a store that was being moved to PostgreSQL when it was copied (${why})`);
+    throw new StoreFailure(
+      error.reason,
+      `${file} cannot be restored (${why}); nothing was changed: use the program that it is from, or name another backup`,
+    );
+  }
 }
 
 /**
@@ -181,6 +226,7 @@ function withDatabase<T>(copy: string, file: string, read: (database: Database) 
       database.close();
     }
   } catch (error) {
+    if (isDiskFull(error)) throw diskFull(dirname(copy));
     throw refused(`${file} cannot be restored (${messageOf(error)})`);
   }
 }
@@ -191,17 +237,11 @@ const holdingOn =
   (copy: Database): HeldOn | null => {
     try {
       return holdOn(copy, replaced);
-    } catch {
+    } catch (error) {
+      if (withoutRoom(error)) throw error;
       return null;
     }
   };
-
-/** Sessions ended and links used since the backup would work again. */
-function signEverybodyOut(database: Database): void {
-  for (const table of ["session", "verification"])
-    if (database.query("SELECT 1 FROM sqlite_master WHERE name = ?1").values(table).length > 0)
-      database.run(`DELETE FROM "${table}"`);
-}
 
 function assertWhole(database: Database): void {
   const found = database.query("PRAGMA integrity_check(1)").values()[0]?.[0];

@@ -1,11 +1,12 @@
 // Opens the store of people, or checks whether anybody is in it, without loading the sign-in library.
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
+import { PEOPLE_SCHEMA } from "../domain/data-files.ts";
 import { fileRefusal, openedFrom } from "../store/private-file.ts";
 import { lookInto } from "../store/sqlite-connection.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 import { openPeopleFile } from "./sqlite-store.ts";
-import { PEOPLE_SCHEMA, peopleFile, type PeoplePlace, type PeopleStore } from "./store.ts";
+import { peopleFile, type PeoplePlace, type PeopleStore } from "./store.ts";
 
 export async function openPeopleStore(place: PeoplePlace): Promise<PeopleStore> {
   if (place.databaseUrl === null) return openPeopleFile(peopleFile(place.dataDir));

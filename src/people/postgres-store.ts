@@ -3,6 +3,7 @@
 // result of the one before.
 import type { Pool, PoolClient } from "pg";
 import pg from "pg";
+import { PEOPLE_SCHEMA as SCHEMA } from "../domain/data-files.ts";
 import { overloaded } from "../domain/overloaded.ts";
 import { auditLine } from "../store/audit-log.ts";
 import { confirmCommits } from "../store/postgres-confirmed.ts";
@@ -10,7 +11,7 @@ import { errorKind, toldAway } from "../store/postgres-error.ts";
 import { keepingSettings } from "../store/postgres-session.ts";
 import { sent } from "../store/postgres-sql.ts";
 import { Gate } from "./gate.ts";
-import { PEOPLE_SCHEMA as SCHEMA, type PeopleStore } from "./store.ts";
+import type { PeopleStore } from "./store.ts";
 import { type Connections, type Ran, type Transaction, PeopleTransactions } from "./transactions.ts";
 
 /** A gateway that stalls with an open change blocks those of all others. */
@@ -63,12 +64,18 @@ export async function openPeopleSchema(connectionString: string): Promise<People
     close: () => pool.end(),
   };
   try {
-    await store.alone(() => pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`));
+    await store.alone(() => makeSchema(pool));
     return store;
   } catch (error) {
     await pool.end();
     throw toldAway(error);
   }
+}
+
+/** Made for a user who may make none, it is used as it is: `IF NOT EXISTS` asks for the right even then. */
+async function makeSchema(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ made: unknown }>("SELECT to_regnamespace($1) AS made", [SCHEMA]);
+  if (rows[0]?.made === null) await pool.query(`CREATE SCHEMA ${SCHEMA}`);
 }
 
 function connectionsOn(pool: Pool): Connections {

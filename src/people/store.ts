@@ -9,8 +9,6 @@ import { PEOPLE_FILE } from "../domain/data-files.ts";
 import type { AuditOutbox } from "./outbox.ts";
 import type { PeopleTransactions } from "./transactions.ts";
 
-export const PEOPLE_SCHEMA = "people";
-
 export const peopleFile = (dataDir: string): string => join(dataDir, PEOPLE_FILE);
 
 export interface PeopleStore {

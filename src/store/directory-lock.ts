@@ -5,6 +5,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "../lib/living-process.ts";
 import { fileRefusal, privateFile } from "./private-file.ts";
+import { diskFull } from "./reserve-file.ts";
+import { isDiskFull } from "./sqlite-error.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /** Held until it is released, or until the process ends. */
@@ -41,15 +43,21 @@ export function lockDirectory(directory: string, role: Role = "tollgate"): Direc
   try {
     handle.run("PRAGMA busy_timeout = 0");
     handle.run("BEGIN EXCLUSIVE");
-  } catch {
+  } catch (error) {
     handle.close();
+    if (isDiskFull(error)) throw diskFull(directory);
     const owner = readFileSync(pidPath, "utf8").trim();
     throw new StoreFailure(
       "locked",
       `the data directory ${directory} is in use by ${liveOwner(owner)}; stop it first, or name another directory with --data-dir`,
     );
   }
-  writeFileSync(pidPath, `${process.pid}\n`);
+  try {
+    writeFileSync(pidPath, `${process.pid}\n`);
+  } catch (error) {
+    handle.close();
+    throw isDiskFull(error) ? diskFull(directory) : error;
+  }
   return {
     release: () => {
       writeFileSync(pidPath, "");

@@ -29,7 +29,8 @@ export function passFence(
   throw new StoreFailure("moving", `${fence.name}; ${WAY_OUT}`);
 }
 
-const WAY_OUT =
+/** For either store of an unfinished move. */
+export const WAY_OUT =
   "run the same ./tollgate db move --to … again to finish it, or ./tollgate db move --to … --abandon to take it back";
 const TO = "this store is being moved to ";
 const FROM = "a store is being moved into this database, from ";

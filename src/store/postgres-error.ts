@@ -75,7 +75,10 @@ const OPENING: Record<string, string> = {
   "3D000": "does not exist; create it, or correct DATABASE_URL",
   "25006": "is read-only, possibly a standby; DATABASE_URL must name the primary",
   "53100": "has no space left; free some and start again",
-  "42501": "cannot be changed by the user of DATABASE_URL; grant that user CREATE on the schema",
+  "42501":
+    "cannot be changed by the user of DATABASE_URL; grant that user what is missing, or let it own the tables",
+  "25P03":
+    "ended the session of this start again and again, as this machine stalled in the middle of it; start again when the machine is less busy",
   "55P03":
     "has been in use for more than a minute by another gateway's migration or a long transaction; start again when that is done",
 };
@@ -86,7 +89,7 @@ const SCHEMA: ReadonlySet<string> = new Set<StoreFailureReason>([
   "moving",
 ]);
 
-const OF_THE_DATABASE: ReadonlySet<string> = new Set<StoreFailureReason>(["pooled", "encoding"]);
+const OF_THE_DATABASE: ReadonlySet<string> = new Set<StoreFailureReason>(["pooled", "encoding", "rights"]);
 
 /**
  * Returns why a start failed on a database that had opened; other errors as they are. `trouble`: the ledger's reason, if

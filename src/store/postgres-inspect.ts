@@ -4,6 +4,7 @@ import { NEWEST_SCHEMA as newestSchema } from "./migrations/list.ts";
 import { assertTakesEveryText } from "./postgres-encoding.ts";
 import { openingFailure } from "./postgres-error.ts";
 import { assertMigrates } from "./postgres-migrate.ts";
+import { assertMayMake } from "./postgres-rights.ts";
 import { assertOwnSessions } from "./postgres-session.ts";
 import { assertDataKey, connectBare } from "./postgres.ts";
 import { directoryRefusal } from "./private-file.ts";
@@ -37,6 +38,7 @@ export async function inspectPostgres(url: string, dataDirectory: string | null 
     other = await connectBare(url, "inspect");
     await assertOwnSessions(client, other);
     await assertTakesEveryText(client);
+    await assertMayMake(client);
     if (dataDirectory !== null) await assertOpens(client, dataDirectory);
     await client.query("BEGIN READ ONLY");
     const number = async (sql: string): Promise<number> => Number((await first(client, sql)) ?? 0);

@@ -4,9 +4,10 @@ import pg from "pg";
 import { dataKeyCheck, dataKeyRefusal, opensWith, readDataKey, takeNextDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
 import { assertTakesEveryText } from "./postgres-encoding.ts";
-import { openingFailure } from "./postgres-error.ts";
+import { openingFailure, wasCutIdle } from "./postgres-error.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
 import { migrateThen } from "./postgres-migrate.ts";
+import { assertMayMake } from "./postgres-rights.ts";
 import {
   assertOwnSessions,
   keepingSettings,
@@ -176,6 +177,7 @@ async function startingSession(url: string): Promise<pg.Client> {
     try {
       await assertOwnSessions(client, other);
       await assertTakesEveryText(client);
+      await assertMayMake(client);
     } finally {
       await other.end().catch(() => {}); // most likely already gone
     }
@@ -187,19 +189,37 @@ async function startingSession(url: string): Promise<pg.Client> {
   }
 }
 
-/** Prepares schema and data key, by one starting gateway at a time. */
+/** How often a start begins again whose machine stalls for longer than the server waits. */
+const BEGINS = 5;
+
+/**
+ * Prepares schema and data key, by one starting gateway at a time. One that stalls in a transaction loses its session,
+ * since it would keep all others waiting; whatever it had not committed is done again.
+ */
 async function prepare(url: string, dataDirectory: string, mover: Mover | null): Promise<Uint8Array> {
-  const client = await startingSession(url);
-  try {
-    const work = async (): Promise<Uint8Array> => {
-      const dataKey = await sharedDataKey(client, dataDirectory);
-      await mover?.begin(client);
-      return dataKey;
-    };
-    return await migrateThen(client, work, MIGRATIONS.postgresql, mover?.id ?? null);
-  } finally {
-    await client.end();
+  for (let left = BEGINS - 1; ; left -= 1) {
+    const client = await startingSession(url);
+    let cut: unknown = null;
+    client.on("error", (error) => void (cut ??= error));
+    try {
+      return await prepareOn(client, dataDirectory, mover);
+    } catch (error) {
+      const stalled = wasCutIdle(error) ? error : cut;
+      if (!wasCutIdle(stalled)) throw error;
+      if (left === 0) throw stalled;
+    } finally {
+      await client.end();
+    }
   }
+}
+
+function prepareOn(client: pg.Client, dataDirectory: string, mover: Mover | null): Promise<Uint8Array> {
+  const work = async (): Promise<Uint8Array> => {
+    const dataKey = await sharedDataKey(client, dataDirectory);
+    await mover?.begin(client);
+    return dataKey;
+  };
+  return migrateThen(client, work, MIGRATIONS.postgresql, mover?.id ?? null);
 }
 
 /** Returns the database's check of its key; undefined if it has none yet. */

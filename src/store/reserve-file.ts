@@ -34,7 +34,7 @@ export function openReserveFile(dataDirectory: string): ReserveFile {
     whole ||= roomIn(dataDirectory) && fill(path);
     return whole;
   };
-  if (!restore()) throw full(dataDirectory);
+  if (!restore()) throw diskFull(dataDirectory);
   return {
     get whole() {
       return whole;
@@ -50,7 +50,8 @@ export function openReserveFile(dataDirectory: string): ReserveFile {
 const pathIn = (dataDirectory: string): string => join(dataDirectory, "ballast");
 const isWhole = (path: string): boolean => existsSync(path) && statSync(path).size === BALLAST_BYTES;
 
-const full = (dataDirectory: string): StoreFailure =>
+/** A start, or what works like one, finds no room in its directory. */
+export const diskFull = (dataDirectory: string): StoreFailure =>
   new StoreFailure(
     "disk_full",
     `the disk of ${dataDirectory} is full; free at least ${(2 * BALLAST_BYTES) / 1024 / 1024} MiB and start again`,
@@ -58,7 +59,7 @@ const full = (dataDirectory: string): StoreFailure =>
 
 /** Returns why it would not open there, even if the directory does not exist yet; null if it would. Makes nothing. */
 export const reserveRefusal = (dataDirectory: string): StoreFailure | null =>
-  isWhole(pathIn(dataDirectory)) || roomIn(nearestExisting(dataDirectory)) ? null : full(dataDirectory);
+  isWhole(pathIn(dataDirectory)) || roomIn(nearestExisting(dataDirectory)) ? null : diskFull(dataDirectory);
 
 /** True if there is room for the reserve file and as much again: space that it has just given up does not count. */
 function roomIn(directory: string): boolean {

@@ -7,9 +7,14 @@ const STORE_FAILURES = /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|BUS
 export const isStoreFailure = (error: unknown): boolean =>
   error instanceof SQLiteError && STORE_FAILURES.test(error.code ?? "");
 
-/** True for a store failure because there is no room left to write. */
+/** True if there is no room left to write, in a database or in another file. */
 export const isDiskFull = (error: unknown): boolean =>
-  error instanceof SQLiteError && error.code === "SQLITE_FULL";
+  error instanceof Error && "code" in error && (error.code === "SQLITE_FULL" || error.code === "ENOSPC");
+
+/** True if SQLite lacked room or a lock to work with, which says nothing about what it was to read. */
+export const withoutRoom = (error: unknown): boolean =>
+  error instanceof SQLiteError &&
+  /^SQLITE_(FULL|NOMEM|BUSY|LOCKED|IOERR_(WRITE|FSYNC|DIR_FSYNC|TRUNCATE|NOMEM|SHM))/.test(error.code ?? "");
 
 /** True for a store failure because another connection has the file or its log locked. */
 export const isBusy = (error: unknown): boolean =>

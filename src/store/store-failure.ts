@@ -13,6 +13,7 @@ export type StoreFailureReason =
   | "restoring"
   | "pooled"
   | "encoding"
+  | "rights"
   | "database";
 
 /** `message` is for operators and complete: it is printed as it stands. */

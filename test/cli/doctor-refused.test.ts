@@ -18,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateReleaseKey } from "../../src/releases/release-key.ts";
+import { openPeopleSchema } from "../../src/people/postgres-store.ts";
 import { connectBare, openPostgresStore } from "../../src/store/postgres.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 import { testPostgres, type TestDatabase } from "../support/postgres.ts";
@@ -479,8 +480,13 @@ describe("PostgreSQL", () => {
         url.username = role;
         url.password = "reader";
         await refusedOn("cannot be changed by the user of DATABASE_URL", url.href);
+        // Accounts are in a schema of their own, which this user may not make, but use where it is.
+        await run(`GRANT CREATE ON SCHEMA public TO ${role}`);
+        await refusedOn("cannot be changed by the user of DATABASE_URL", url.href);
+        await run(`CREATE SCHEMA people AUTHORIZATION ${role}`);
+        await (await openPeopleSchema(url.href)).close();
       } finally {
-        await run(`DROP ROLE ${role}`);
+        await run(`DROP OWNED BY ${role} CASCADE`, `DROP ROLE ${role}`);
       }
     },
     PATIENCE_MS,

@@ -5,9 +5,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { keepStartsOut } from "../../src/store/postgres-migrate.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { PostgresServer, type TestDatabase } from "../support/postgres.ts";
 import { PROGRAM } from "../support/program.ts";
+import { reads } from "../support/wait.ts";
 
 const PASSWORD = "hunter2-hunter2";
 
@@ -176,7 +178,7 @@ describe("the database goes away while a gateway starts", () => {
     "at what others left": "SET condemned = true",
     "at its releases": "JOIN route_release",
     "at its operator's key": "INSERT INTO management_key",
-    "at its people": "CREATE SCHEMA IF NOT EXISTS",
+    "at its people": "CREATE SCHEMA people",
   };
 
   test.each(Object.entries(MOMENTS).map(([moment, word]) => ({ moment, word })))(
@@ -202,3 +204,33 @@ describe("the database goes away while a gateway starts", () => {
     120_000,
   );
 });
+
+test("a machine that stalls in a migration loses its session to the others, and starts once it runs again", async () => {
+  const fresh = await server.database();
+  const holder = new pg.Client({ connectionString: fresh.url });
+  await holder.connect();
+  await holder.query("BEGIN");
+  await keepStartsOut(holder);
+  const sessions = async (): Promise<number> => {
+    const { rowCount } = await admin.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND application_name = 'tollgate start' AND xact_start IS NOT NULL",
+      [new URL(fresh.url).pathname.slice(1)],
+    );
+    return rowCount ?? 0;
+  };
+  const { DATABASE_URL: _, ...env } = process.env;
+  const migrating = Bun.spawn([PROGRAM, "--data-dir", join(folder, "stalled"), "db", "migrate"], {
+    env: { ...env, DATABASE_URL: fresh.url },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  await reads(sessions, 1);
+  migrating.kill("SIGSTOP");
+  await holder.query("COMMIT");
+  await reads(sessions, 0);
+  migrating.kill("SIGCONT");
+  const [said, code] = await Promise.all([migrating.stderr.text(), migrating.exited]);
+  expect([code, said]).toEqual([0, ""]);
+  await holder.end();
+}, 120_000);

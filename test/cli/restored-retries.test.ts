@@ -1,5 +1,5 @@
 // A backup does not contain later requests: after it is restored, their retries are new requests. `db restore` says
-// how many.
+// how many, and which credits it forgets, which can be given again under their reference.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ProcessGateway, type Received } from "../support/process-gateway.ts";
@@ -21,13 +21,17 @@ test(
     const backup = join(gateway.folder, "backup");
     expect((await gateway.cli({}, "db", "backup", backup)).code).toBe(0);
     const after = await keyed("after-the-backup");
+    const paid = { org: organizationId, usd: "7.5", kind: "purchase", reference: "invoice-18" };
+    await gateway.admin("POST", "/credits", paid);
     await gateway.kill("SIGTERM");
     const restored = await gateway.cli({}, "db", "restore", backup);
     expect({ ...restored, code: 0 }).toEqual(restored);
     expect(restored.stdout).toContain(
       "1 request with an Idempotency-Key, among others. A retry of one of them is",
     );
+    expect(restored.stdout).toContain(`1 credit: $7.50 purchase of ${organizationId}, invoice-18`);
     await gateway.run();
+    await gateway.admin("POST", "/credits", paid);
     const bill = gateway.simulator.bill().length;
     expect((await keyed("in-the-backup")).text).toBe(before.text);
     expect(gateway.simulator.bill().length).toBe(bill);

@@ -91,7 +91,7 @@ describe("with PostgreSQL", () => {
     "its releases": "JOIN route_release",
     "the first organization": "INSERT INTO organization",
     "its operator's key": "INSERT INTO management_key",
-    "its people": "CREATE SCHEMA IF NOT EXISTS",
+    "its people": "CREATE SCHEMA people",
   };
   let server: PostgresServer;
   let silent: Server;
