@@ -44,25 +44,6 @@ const output = {
   id: z.string().max(64).nullable().optional(),
   status,
 };
-const item = z.union([
-  message,
-  z.strictObject({ type: z.literal("function_call"), id: id("fc"), ...called, arguments: z.string() }),
-  z.strictObject({ type: z.literal("custom_tool_call"), id: id("ctc"), ...called, input: z.string() }),
-  z.strictObject({ type: z.literal("function_call_output"), ...output }),
-  z.strictObject({ type: z.literal("custom_tool_call_output"), ...output }),
-  z.strictObject({
-    type: z.literal("reasoning"),
-    id: id("rs"), // the AI SDK omits it
-    summary: z.array(z.strictObject({ type: z.literal("summary_text"), text: z.string() })),
-    content: z
-      .array(z.strictObject({ type: z.literal("reasoning_text"), text: z.string() }))
-      .nullable() // as codex sends it
-      .optional(),
-    encrypted_content: z.string().nullable().optional(),
-    status,
-  }),
-]);
-
 const described = {
   name: NAME,
   description: z.string().nullable().optional(),
@@ -97,7 +78,46 @@ const tool = z.union([
     description: z.string(),
     tools: z.array(single).min(1),
   }),
+  z.strictObject({
+    type: z.literal("tool_search"),
+    execution: z.enum(["server", "client"]).optional(),
+    description: z.string().nullable().optional(),
+    parameters: z.looseObject({}).nullable().optional(),
+  }),
 ]);
+const searched = {
+  id: z.string().max(64).nullable().optional(),
+  call_id: z.string().max(64).nullable().optional(),
+  execution: z.enum(["server", "client"]).optional(),
+  status,
+};
+const item = z.union([
+  message,
+  z.strictObject({ type: z.literal("function_call"), id: id("fc"), ...called, arguments: z.string() }),
+  z.strictObject({ type: z.literal("custom_tool_call"), id: id("ctc"), ...called, input: z.string() }),
+  z.strictObject({ type: z.literal("function_call_output"), ...output }),
+  z.strictObject({ type: z.literal("custom_tool_call_output"), ...output }),
+  z.strictObject({
+    type: z.literal("reasoning"),
+    id: id("rs"), // the AI SDK omits it
+    summary: z.array(z.strictObject({ type: z.literal("summary_text"), text: z.string() })),
+    content: z
+      .array(z.strictObject({ type: z.literal("reasoning_text"), text: z.string() }))
+      .nullable() // as codex sends it
+      .optional(),
+    encrypted_content: z.string().nullable().optional(),
+    status,
+  }),
+  z.strictObject({
+    type: z.literal("additional_tools"),
+    id: id("at"),
+    role: z.literal("developer"),
+    tools: z.array(tool),
+  }),
+  z.strictObject({ type: z.literal("tool_search_call"), ...searched, arguments: z.unknown() }),
+  z.strictObject({ type: z.literal("tool_search_output"), ...searched, tools: z.array(tool) }),
+]);
+
 const chosen = z.strictObject({
   type: z.enum(["function", "custom"]),
   name: NAME,
