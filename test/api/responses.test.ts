@@ -177,6 +177,29 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
     expect(refused.error).toMatchObject({ code: "unsupported_value", param: "input[0].tools[1].type" });
   });
 
+  test("a call that runs beside the conversation may wait for its result, and gets it later", async () => {
+    const look = { ...LOOK, async: true };
+    const call = {
+      type: "function_call",
+      call_id: "call_1",
+      name: "look",
+      arguments: '{"at":"it"}',
+      async: true,
+    };
+    const user = (content: string) => ({ role: "user", content });
+    const output = { type: "function_call_output", call_id: "call_1", output: "It is light." };
+    const before = [user("Look there"), call, user("Say hello meanwhile")];
+    for (const input of [before, [...before, output, user("And now?")]]) {
+      const said = await answered({ ...ASKED, model: thinking, tools: [look], input });
+      expect([said.status, saidIn(said) === ""]).toEqual(["completed", false]);
+    }
+    const waiting = [user("Look there"), { ...call, async: false }, user("Say hello")];
+    const refused = (await (
+      await ask({ ...ASKED, model: thinking, tools: [LOOK], input: waiting })
+    ).json()) as ErrorJson;
+    expect(refused.error).toMatchObject({ code: "invalid_request", param: "input[1].call_id" });
+  });
+
   test("an answer's format can be requested, and log probabilities are returned", async () => {
     const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
     const form = { format: { type: "json_schema", name: "a", schema, strict: true } };

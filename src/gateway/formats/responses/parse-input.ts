@@ -88,6 +88,8 @@ class Conversation {
   /** The turn of each call: if an id is used again, the latest counts. */
   private readonly callers = new Map<string, Turn>();
   private readonly unanswered = new Map<string, At>();
+  /** Calls that run beside the conversation, without a result so far. */
+  private readonly running = new Map<string, Turn>();
   /** State of calls to come. */
   private readonly states = new Map<string, Record<string, unknown>>();
   private reasoning = "";
@@ -125,6 +127,8 @@ class Conversation {
   whole(): Message[] {
     for (const [id, at] of this.unanswered)
       throw invalid(at, "call_id", `calls ${echo(id)}, but no item after it has its output. Add one.`);
+    for (const [id, { results }] of this.running)
+      results.push({ role: "tool", tool_call_id: id, content: RUNNING });
     return this.turns.flatMap(({ message, results, shown }) => [
       message,
       ...results,
@@ -160,7 +164,8 @@ class Conversation {
     this.think(turn.message);
     (turn.message.tool_calls ??= []).push(call);
     this.callers.set(id, turn);
-    this.unanswered.set(id, at);
+    if (item.async === true) this.running.set(id, turn);
+    else this.unanswered.set(id, at);
   }
 
   private output(item: JsonObject, at: At): void {
@@ -184,6 +189,7 @@ class Conversation {
     });
     for (const part of shown) turn.shown.push(part);
     this.unanswered.delete(id);
+    this.running.delete(id);
   }
 
   /** Tools that come with the conversation are offered like all others; searches among them are not sent. */
@@ -216,6 +222,8 @@ class Conversation {
   }
 }
 
+/** The result of a call that still runs: models of other shapes are not told otherwise. */
+const RUNNING = "(no result yet)";
 /** The result of a tool that returned only images or files. */
 const SHOWN: ContentPart[] = [{ type: "text", text: "(shown below)" }];
 

@@ -37,7 +37,13 @@ const message = z.strictObject({
   ]),
 });
 const NAME = z.string().regex(/^[a-zA-Z0-9_-]{1,128}$/);
-const called = { call_id: z.string().min(1).max(64), name: NAME, namespace: NAME.optional(), status };
+const called = {
+  call_id: z.string().min(1).max(64),
+  name: NAME,
+  namespace: NAME.optional(),
+  async: z.boolean().optional(),
+  status,
+};
 const output = {
   call_id: z.string().min(1).max(64),
   output: z.union([z.string(), z.array(input)]),
@@ -49,6 +55,7 @@ const described = {
   description: z.string().nullable().optional(),
   strict: z.boolean().nullable().optional(),
   defer_loading: z.boolean().optional(),
+  async: z.boolean().optional(),
 };
 const functionTool = z.strictObject({
   type: z.literal("function"),
@@ -210,7 +217,7 @@ function pairFault(items: readonly ResponsesItem[]): Fault | null {
   for (const one of items) {
     if (one.type === "function_call" || one.type === "custom_tool_call") {
       called.add(one.call_id);
-      open.add(one.call_id);
+      if (one.async !== true) open.add(one.call_id);
     } else if (one.type === "function_call_output" || one.type === "custom_tool_call_output") {
       if (!called.has(one.call_id))
         return { message: `No tool call found for function call output with call_id ${one.call_id}.` };
