@@ -67,7 +67,9 @@ const wordsOf = (content: unknown): string =>
     ? content
         .flatMap((block) => (isJsonObject(block) && block["type"] === "text" ? [String(block["text"])] : []))
         .join("\n\n")
-    : String(content ?? "");
+    : typeof content === "string"
+      ? content
+      : "";
 
 function saidBlock(block: unknown, { recalls, calls }: { recalls: boolean; calls: RenamedCalls }): unknown {
   if (!isJsonObject(block)) return block;

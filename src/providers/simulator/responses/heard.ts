@@ -52,7 +52,10 @@ function messagesOf(item: ResponsesItem): Asked["messages"] {
           content: typeof item.output === "string" ? item.output : item.output.map(otherOf).join(),
         },
       ];
-    default:
+    case "reasoning":
+    case "additional_tools":
+    case "tool_search_call":
+    case "tool_search_output":
       return [];
   }
 }
