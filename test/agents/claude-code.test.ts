@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { House, modelOn, SHAPES, SHORT_MODEL } from "./house.ts";
+import { House, KNOWN, modelOn, SHAPES, SHORT_MODEL } from "./house.ts";
 import { program } from "./installed.ts";
 import type { Workplace } from "./workplace.ts";
 
@@ -33,9 +33,9 @@ const command = ({ home }: Workplace): string[] => [
   "Make the colour in notes.txt blue",
 ];
 
-test.each(SHAPES)("edits a file, by messages, on an upstream of the shape %s", async (shape) => {
+async function editsBy(model: string): Promise<void> {
   await house.at(async (workplace) => {
-    await house.setUp(workplace, "claude-code", "--model", modelOn(shape));
+    await house.setUp(workplace, "claude-code", "--model", model);
     const file_path = workplace.notes;
     house.script(
       [{ name: "Read", arguments: { file_path } }],
@@ -47,7 +47,16 @@ test.each(SHAPES)("edits a file, by messages, on an upstream of the shape %s", a
       Array(3).fill("POST /v1/messages?beta=true"),
     );
   });
-});
+}
+
+test.each(SHAPES)("edits a file, by messages, on an upstream of the shape %s", (shape) =>
+  editsBy(modelOn(shape)),
+);
+
+test.each(KNOWN.claude)(
+  "edits a file on the model %s, whose name it knows, on an upstream of the shape %s",
+  (model) => editsBy(model),
+);
 
 test("without credits it is told so, once", async () => {
   const poor = await house.gateway.customer({ usd: "0" });

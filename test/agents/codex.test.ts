@@ -1,7 +1,7 @@
 // The unmodified Codex, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every
 // upstream shape.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { House, modelOn, SHAPES, SHORT_MODEL } from "./house.ts";
+import { House, KNOWN, modelOn, SHAPES, SHORT_MODEL } from "./house.ts";
 import { program } from "./installed.ts";
 
 let house: House;
@@ -47,6 +47,28 @@ test.each(SHAPES)("edits a file, by responses, on an upstream of the shape %s", 
     ]);
   });
 });
+
+test.each(KNOWN.codex)(
+  "edits a file on the model %s, whose name it knows, on an upstream of the shape %s",
+  async (model) => {
+    await house.at(async (workplace) => {
+      await house.setUp(workplace, "codex", "--model", model);
+      const cmd = "sed -i s/red/blue/ notes.txt";
+      const script = `text(await tools.exec_command(${JSON.stringify({ cmd })}))`;
+      // Newer ones get a tool that runs programs, which an item of the conversation offers.
+      const call =
+        model === "gpt-5.5"
+          ? { name: "exec_command", arguments: { cmd } }
+          : { name: "functions__exec", arguments: { input: script } };
+      house.script([call]);
+      const ran = await workplace.run(command(), { TOLLGATE_KEY: house.customer.secret });
+      const asked = house.expectDone(workplace, ran);
+      expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(
+        Array(2).fill("POST /v1/responses"),
+      );
+    });
+  },
+);
 
 test("without credits it is told so, three times at most", async () => {
   const poor = await house.gateway.customer({ usd: "0" });

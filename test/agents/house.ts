@@ -28,11 +28,33 @@ const onShape = (shape: Shape): TestManifest => ({
   max_output_tokens: 32_000,
   reasoning: { modes: ["none", "low", "medium", "high"], default: "medium" },
 });
+/** Names that agents know, and for which they send more than for others; by the shape of the upstream. */
+export const KNOWN = {
+  codex: [
+    ["gpt-6.2-sol", "openai"],
+    ["gpt-6.1-sol", "google"],
+    ["gpt-5.5", "openai"],
+    ["gpt-5.6-sol", "anthropic"],
+  ],
+  claude: [
+    ["claude-opus-5-5", "anthropic"],
+    ["claude-sonnet-5-5", "anthropic"],
+    ["claude-haiku-5-5", "openai"],
+  ],
+} as const satisfies Record<string, [model: string, shape: Shape][]>;
+
+const known = ([model, shape]: readonly [model: string, shape: Shape]): TestManifest => ({
+  ...onShape(shape),
+  model,
+  ...(shape === "anthropic" && model.startsWith("claude") && { upstream_model: model }),
+});
+
 /** Its window is smaller than any agent's first request. */
 export const SHORT_MODEL = "agent-short";
 const SHORT_UPSTREAM = "sim-short-1";
 const MODELS: TestManifest[] = [
   ...SHAPES.map(onShape),
+  ...Object.values(KNOWN).flatMap((list) => list.map(known)),
   {
     ...onShape("openai"),
     model: SHORT_MODEL,

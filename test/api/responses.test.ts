@@ -147,6 +147,59 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
     }
   });
 
+  test("tools that a conversation adds are called like all others; a search for tools goes where it is known", async () => {
+    const found = { id: null, call_id: "search_1", execution: "client", status: "completed" };
+    const group = { type: "namespace", name: "files", description: "Files" };
+    const asked = (word: string, added: object = { type: "web_search" }) => ({
+      model: thinking,
+      reasoning: { effort: "none" },
+      tools: [{ type: "tool_search", execution: "client", parameters: { type: "object" } }],
+      input: [
+        {
+          type: "additional_tools",
+          id: "at_1",
+          role: "developer",
+          tools: [{ ...group, tools: [{ ...LOOK, name: "read" }] }, added],
+        },
+        { role: "user", content: `Use ${word}` },
+        { type: "tool_search_call", ...found, arguments: { query: "look" } },
+        { type: "tool_search_output", ...found, tools: [{ ...LOOK, defer_loading: true }] },
+      ],
+    });
+    const { final, response } = await streamed(asked("files__read"));
+    const ignored = response.headers.get("x-gw-ignored-parameters")?.split(", ").toSorted();
+    const elsewhere = ["tool_search_call", "tool_search_output", "tools.tool_search"];
+    expect(ignored).toEqual([...(beforeWords === 1 ? elsewhere : []), "tools.web_search"]);
+    expect(final.output[0]).toMatchObject({ type: "function_call", namespace: "files", name: "read" });
+    const { output } = await answered(asked("look"));
+    expect(output[0]).toMatchObject({ type: "function_call", name: "look" });
+    const refused = (await (await ask(asked("look", { type: "image_generation" }))).json()) as ErrorJson;
+    expect(refused.error).toMatchObject({ code: "unsupported_value", param: "input[0].tools[1].type" });
+  });
+
+  test("a call that runs beside the conversation may wait for its result, and gets it later", async () => {
+    const look = { ...LOOK, async: true };
+    const call = {
+      type: "function_call",
+      call_id: "call_1",
+      name: "look",
+      arguments: '{"at":"it"}',
+      async: true,
+    };
+    const user = (content: string) => ({ role: "user", content });
+    const output = { type: "function_call_output", call_id: "call_1", output: "It is light." };
+    const before = [user("Look there"), call, user("Say hello meanwhile")];
+    for (const input of [before, [...before, output, user("And now?")]]) {
+      const said = await answered({ ...ASKED, model: thinking, tools: [look], input });
+      expect([said.status, saidIn(said) === ""]).toEqual(["completed", false]);
+    }
+    const waiting = [user("Look there"), { ...call, async: false }, user("Say hello")];
+    const refused = (await (
+      await ask({ ...ASKED, model: thinking, tools: [LOOK], input: waiting })
+    ).json()) as ErrorJson;
+    expect(refused.error).toMatchObject({ code: "invalid_request", param: "input[1].call_id" });
+  });
+
   test("an answer's format can be requested, and log probabilities are returned", async () => {
     const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
     const form = { format: { type: "json_schema", name: "a", schema, strict: true } };

@@ -5,12 +5,15 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
-import { MODELS, ON_EVERY_SHAPE } from "../support/models.ts";
+import { MODELS, ON_EVERY_SHAPE, onProvider, PREVIEW_V1 } from "../support/models.ts";
 
+/** A name that the provider knows: it says in this model's own way that it is not to think. */
+const SONNET = "claude-sonnet-5-5";
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
-  gateway = await startGateway({ models: [...MODELS, ...ON_EVERY_SHAPE], configure: addFaces });
+  const named = onProvider({ ...PREVIEW_V1, model: SONNET, upstream_model: SONNET }, "claude");
+  gateway = await startGateway({ models: [...MODELS, ...ON_EVERY_SHAPE, named], configure: addFaces });
   customer = await gateway.customer({ usd: "100" });
 });
 afterAll(async () => {
@@ -59,6 +62,24 @@ test.each(SHAPES)("%s: a tool loop runs over several steps, whole and streamed",
     expect(asked).toEqual(["text"]);
   }
 });
+
+test.each([SONNET, ...SHAPES])(
+  "%s: thinking is switched off in the words of the newest models",
+  async (model) => {
+    const before = gateway.simulator.bill().length;
+    const anthropic = { thinking: { type: "between_tools" as const } };
+    const named = { model: provider()(model), prompt: "Say hello", maxOutputTokens: 200 };
+    const result = await generateText({ ...named, providerOptions: { anthropic } });
+    expect([result.text === "", result.reasoningText]).toEqual([false, undefined]);
+    if (model === SONNET) await generateText({ ...named, reasoning: "none" });
+    expect(
+      gateway.simulator
+        .bill()
+        .slice(before)
+        .map(({ outcome }) => outcome),
+    ).toEqual(Array(model === SONNET ? 2 : 1).fill("finished"));
+  },
+);
 
 test("a refusal for lack of money is an error with status and body, sent once", async () => {
   const poor = await gateway.customer({ usd: "0" });

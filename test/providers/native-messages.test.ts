@@ -296,6 +296,77 @@ test("a whole body is passed on unchanged, including numbers that a double canno
   expect(body).toContain('"gateway":{');
 });
 
+describe("what newer and older clients send", () => {
+  const [tool] = tools;
+  const change = (type: string) => ({ type, tool: { type: "tool_reference", tool_name: tool?.name } });
+  const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+  const format = { type: "json_schema", schema };
+  const home =
+    "mid-conversation-system-clear-at-2026-08-21,mid-conversation-tool-changes-2026-07-01,task-budgets-2026-03-13,thinking-display-updates-2026-08-18,thinking-token-count-2026-05-13";
+  const body = (model: string) => ({
+    model,
+    max_tokens: 4000,
+    tools,
+    thinking: { type: "adaptive", display: "updates" },
+    output_config: { effort: "low", task_budget: { type: "tokens", total: 9000 } },
+    output_format: format,
+    messages: [
+      { role: "user", content: "Hi" },
+      {
+        role: "system",
+        content: [{ type: "text", text: "Be brief" }, change("tool_removal"), change("tool_addition")],
+        clear_at: "never",
+        output_config: { effort: "high" },
+      },
+      { role: "system", output_config: { effort: "medium" } },
+    ],
+  });
+
+  test("reaches the vendor as it accepts it; a turn's own effort is left out and named", async () => {
+    says = `{"id":"msg_up","type":"message","role":"assistant","model":"claude","content":[{"type":"text","text":"{}"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":7,"output_tokens":3}}`;
+    const response = await ask(body("odd"), { "anthropic-beta": `${home},per-turn-control-2026-07-01` });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-gw-ignored-parameters")).toBe(
+      "messages.output_config, anthropic-beta:per-turn-control-2026-07-01",
+    );
+    expect(asked?.headers.get("anthropic-beta")).toBe(home);
+    const { messages, output_format: _older, ...also } = body("odd");
+    const [user, system] = messages;
+    const { output_config: _own, ...said } = system ?? {};
+    expect(JSON.parse(asked?.text ?? "")).toMatchObject({
+      messages: [user, said],
+      thinking: also.thinking,
+      output_config: { ...also.output_config, format },
+    });
+    expect(asked?.text).not.toContain("output_format");
+  });
+
+  test.each(["opus", "sonnet", "gpt", "gemini"])(
+    "%s answers it in the form that was asked for",
+    async (model) => {
+      const { thinking, output_config: output, ...asked } = body(model);
+      const own = model === "opus" ? { thinking, output_config: output } : {};
+      const said = await answer({ ...asked, ...own } as { stream?: boolean }, { "anthropic-beta": home });
+      const text = said.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+      expect(JSON.parse(text)).toEqual({ city: "text" });
+    },
+  );
+
+  test("a format in both places, and a tool that a system message defines, are refused by name", async () => {
+    const both = { ...body("opus"), output_config: { format } };
+    const defined = { type: "tool_addition", tool: { type: "tool_definition", definition: tool } };
+    const messages = [...body("opus").messages.slice(0, 1), { role: "system", content: [defined] }];
+    for (const [sent, param] of [
+      [both, "output_format"],
+      [{ ...body("opus"), messages }, "messages[1].content[0].type"],
+    ] as const) {
+      const response = await ask(sent);
+      const { error } = errorBody.parse(await response.json());
+      expect([response.status, error.param]).toEqual([400, param]);
+    }
+  });
+});
+
 /** Streams that a provider could send, each with the end of ours. */
 const ODD: [string, string[], MessageEvent["type"][]][] = [
   [

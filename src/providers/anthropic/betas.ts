@@ -10,6 +10,15 @@ const HARMLESS: ReadonlySet<string> = new Set(
   token-efficient-tools-2025-02-19 tool-examples-2025-10-29 tool-search-tool-2025-10-19`.split(/\s+/),
 );
 
+/** Clouds that serve the vendor's models reject names that they do not know yet. */
+const HARMLESS_AT_HOME: ReadonlySet<string> = new Set([
+  "mid-conversation-system-clear-at-2026-08-21",
+  "mid-conversation-tool-changes-2026-07-01",
+  "task-budgets-2026-03-13",
+  "thinking-display-updates-2026-08-18",
+  "thinking-token-count-2026-05-13",
+]);
+
 export const BETA_HEADER = "anthropic-beta";
 
 export interface Betas {
@@ -19,11 +28,12 @@ export interface Betas {
   ignored: string[];
 }
 
-/** Reads the header as the caller sent it. */
-export function allowedBetas(header: string | undefined): Betas {
+/** Reads the header as the caller sent it. `ownApi`: it goes to the vendor's own API. */
+export function allowedBetas(header: string | undefined, ownApi: boolean): Betas {
   const names = (header ?? "").split(",").filter((name) => name !== "");
+  const isSent = (name: string): boolean => HARMLESS.has(name) || (ownApi && HARMLESS_AT_HOME.has(name));
   return {
-    names: names.filter((name) => HARMLESS.has(name)),
-    ignored: names.filter((name) => !HARMLESS.has(name)).map((name) => `${BETA_HEADER}:${name}`),
+    names: names.filter(isSent),
+    ignored: names.filter((name) => !isSent(name)).map((name) => `${BETA_HEADER}:${name}`),
   };
 }

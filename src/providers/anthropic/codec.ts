@@ -39,7 +39,7 @@ export function claudeCodec({ envelope: name, own, contract, authorize }: Claude
     idHeader: envelope.idHeader,
     speaks: ["anthropic-messages"],
     prepare(draft) {
-      const dialect = { contract, versionInBody, dropsUnbound: binding };
+      const dialect = { contract, versionInBody, dropsUnbound: binding, ownApi: name === "direct" };
       const { native } = draft.request;
       return native?.shape === "anthropic-messages"
         ? nativeClaudeBody(draft, native, dialect)

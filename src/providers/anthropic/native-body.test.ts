@@ -37,7 +37,7 @@ function prepared(body: Body, how: How = {}): OutgoingBody {
       },
     }),
     native,
-    { contract: {}, versionInBody, dropsUnbound: true },
+    { contract: {}, versionInBody, dropsUnbound: true, ownApi: true },
   );
 }
 

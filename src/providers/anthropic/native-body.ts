@@ -47,7 +47,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
     fieldsOf(draft, native.body, { dialect, said, sampling: { ...sampling.fields, topK } }),
     release,
   );
-  const betas = allowedBetas(native.headers[BETA_HEADER]);
+  const betas = allowedBetas(native.headers[BETA_HEADER], dialect.ownApi);
   let printed: string | null = JSON.stringify(fields);
   const inline = request.images > 0 || request.files > 0;
   const priced = inline ? withoutInlineData(fields) : fields;

@@ -5,6 +5,9 @@ import type { JsonObject } from "../../domain/read-value.ts";
 import type { Contract } from "./contracts.ts";
 import { budgetWithin, DROP_UNBOUND, type Thoughts, thoughtsFor } from "./thinking.ts";
 
+/** The ways to say that the model is not to think before it answers; each model knows at most one of them. */
+const OFF: ReadonlySet<unknown> = new Set(["disabled", "between_tools"]);
+
 export interface NativeThoughts extends Thoughts {
   /** True if the caller's effort is not sent. */
   effortDropped: boolean;
@@ -26,7 +29,7 @@ export function nativeThoughts(
     ...thoughts,
     effortDropped: effort !== null && thoughts.effort === null,
   });
-  if (mode === null || said?.["type"] === "disabled")
+  if (mode === null || OFF.has(said?.["type"]))
     return told(thoughtsFor(mode === null ? null : "none", contract, { possible, drops }));
   if (contract.thinking === "adaptive") {
     const of = thoughtsFor(mode, contract, { possible, drops });

@@ -26,7 +26,7 @@ export function nativeTurns(
   const calls = new RenamedCalls();
   const turns = messages.flatMap((message) => {
     if (!isJsonObject(message)) return [message];
-    if (message["role"] === "system") return [systemTurns ? message : asUser(message)];
+    if (message["role"] === "system") return systemTurns ? [message] : asUser(message);
     const { content } = message;
     if (!Array.isArray(content)) return [message];
     const assistant = message["role"] === "assistant";
@@ -55,16 +55,21 @@ function changed(content: unknown[], of: (block: unknown) => unknown): unknown[]
 }
 
 /** A system message within the conversation, for models without such turns. */
-const asUser = (message: Json): Json => ({
-  ...message,
-  role: "user",
-  content: [{ type: "text", text: `<system>\n${wordsOf(message["content"])}\n</system>` }],
-});
+function asUser({ content }: Json): Json[] {
+  const words = wordsOf(content);
+  const said = { type: "text", text: `<system>\n${words}\n</system>` };
+  return words === "" ? [] : [{ role: "user", content: [said] }];
+}
 
+/** Changes of the tools that are offered have no words. */
 const wordsOf = (content: unknown): string =>
   Array.isArray(content)
-    ? content.map((block) => (isJsonObject(block) ? String(block["text"]) : "")).join("\n\n")
-    : String(content);
+    ? content
+        .flatMap((block) => (isJsonObject(block) && block["type"] === "text" ? [String(block["text"])] : []))
+        .join("\n\n")
+    : typeof content === "string"
+      ? content
+      : "";
 
 function saidBlock(block: unknown, { recalls, calls }: { recalls: boolean; calls: RenamedCalls }): unknown {
   if (!isJsonObject(block)) return block;

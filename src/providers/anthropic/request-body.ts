@@ -33,6 +33,8 @@ export interface ClaudeDialect {
   versionInBody: string | null;
   /** True if thoughts of another conversation are dropped where the model would reject them. */
   dropsUnbound: boolean;
+  /** The vendor's own API, which knows its newest settings. */
+  ownApi: boolean;
 }
 
 type Fields = Record<string, unknown> & { system?: Block[]; messages: Turn<Block>[]; tools?: Markable[] };

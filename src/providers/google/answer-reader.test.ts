@@ -82,6 +82,7 @@ test.each<[string, string]>([
   ["PROHIBITED_CONTENT", "content_filter"],
   ["SPII", "content_filter"],
   ["IMAGE_SAFETY", "content_filter"],
+  ["ESCALATION", "content_filter"],
   ["OTHER", "stop"],
   ["SOMETHING_NEW", "stop"],
 ])("it finishes with %s: %s", (word, reason) => {
@@ -102,6 +103,11 @@ test.each([
 ])("%s is a failure of the model", (word) => {
   const failure = thrown(() => geminiParts([candidate([], word)]));
   expect([failure.reason, failure.executed]).toEqual(["no_answer", "unknown"]);
+});
+
+test("an account that the vendor has limited is the vendor's failure, not an answer", () => {
+  const failure = thrown(() => geminiParts([candidate([], "PUP_LIMITED_DISABLED")]));
+  expect([failure.reason, failure.executed]).toEqual(["server", "unknown"]);
 });
 
 test("a prompt that was not let through ends every choice, with its usage", () => {

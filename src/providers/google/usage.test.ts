@@ -74,6 +74,8 @@ test("the tier of service, in either word", () => {
     geminiUsage({ promptTokenCount: 1, ...told })?.serviceTier;
   expect(tier({ serviceTier: "PRIORITY" })).toBe("priority");
   expect(tier({ trafficType: "ON_DEMAND_FLEX" })).toBe("flex");
+  expect(tier({ trafficType: "ON_DEMAND_OFFPEAK" })).toBe("offpeak");
   expect(tier({ trafficType: "ON_DEMAND" })).toBeNull();
+  expect(tier({ trafficType: "PROVISIONED_THROUGHPUT" })).toBeNull();
   expect(tier({})).toBeNull();
 });

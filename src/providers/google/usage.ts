@@ -70,9 +70,9 @@ function kindsIn(list: unknown, kinds: Kinds): Kinds {
   return kinds;
 }
 
-/** Vertex names the traffic type of a call: `ON_DEMAND_FLEX`, `ON_DEMAND_PRIORITY`. */
+/** Vertex names the traffic type of a call: `ON_DEMAND_FLEX`, `ON_DEMAND_PRIORITY`, `ON_DEMAND_OFFPEAK`. */
 const tierOfTraffic = (traffic: unknown): string | null =>
-  typeof traffic === "string" ? serviceTierOf(/^ON_DEMAND_(FLEX|PRIORITY)$/.exec(traffic)?.[1]) : null;
+  typeof traffic === "string" ? serviceTierOf(/^ON_DEMAND_([A-Z]+)$/.exec(traffic)?.[1]) : null;
 
 const count = (value: unknown): number | null =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;

@@ -15,9 +15,9 @@ import { unreadMembers } from "../unread-members.ts";
 
 const THINKING: Place = { parent: null, step: "thinking" };
 const OUTPUT: Place = { parent: null, step: "output_config" };
-const FORMAT: Place = { parent: OUTPUT, step: "format" };
 const BUDGET_MIN = 1024;
 
+/** `disabled` also for `between_tools`: nothing before the answer, or before the first call. */
 export type SaidOfThinking = "enabled" | "adaptive" | "disabled" | null;
 
 /**
@@ -26,7 +26,8 @@ export type SaidOfThinking = "enabled" | "adaptive" | "disabled" | null;
  */
 export function readThinking(value: unknown): { said: SaidOfThinking; dropped: string[] } {
   const given = readObject(value, null, "thinking");
-  const said = readChoice(given.type, ["enabled", "adaptive", "disabled"], THINKING, "type");
+  const type = readChoice(given.type, ["enabled", "adaptive", "disabled", "between_tools"], THINKING, "type");
+  const said = type === "between_tools" ? "disabled" : type;
   const dropped = unreadMembers("thinking", given, ["type", "budget_tokens"]);
   if (said !== "enabled") return { said, dropped };
   const budget = readInteger(given["budget_tokens"], THINKING, "budget_tokens");
@@ -46,14 +47,16 @@ export function readOutput(value: unknown): SaidOfOutput {
   return {
     dropped: unreadMembers("output_config", given, ["effort", "format"]),
     effort: isPresent(given["effort"]) ? readString(given["effort"], OUTPUT, "effort") : null,
-    format: isPresent(given["format"]) ? readSchema(given["format"]) : null,
+    format: isPresent(given["format"]) ? readSchema(given["format"], OUTPUT, "format") : null,
   };
 }
 
-function readSchema(value: unknown): ResponseFormat {
-  const given = readObject(value, OUTPUT, "format");
-  readChoice(given.type, ["json_schema"], FORMAT, "type");
-  const schema = readObject(given["schema"], FORMAT, "schema");
+/** Reads the form of the answer at `step` of the place. */
+export function readSchema(value: unknown, parent: Place, step: string): ResponseFormat {
+  const given = readObject(value, parent, step);
+  const at: Place = { parent, step };
+  readChoice(given.type, ["json_schema"], at, "type");
+  const schema = readObject(given["schema"], at, "schema");
   return { type: "json_schema", json_schema: { name: "answer", schema } };
 }
 

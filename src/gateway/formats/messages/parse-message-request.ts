@@ -1,6 +1,11 @@
 // Turns a decoded Messages body into a neutral request and the same body for upstreams of its shape, or refuses its first wrong
 // field (surfaces.md §4). Unknown fields go to such upstreams, and nowhere else.
-import { type ChatRequest, countAttachments, emptyRequest } from "../../../domain/chat-request.ts";
+import {
+  type ChatRequest,
+  countAttachments,
+  emptyRequest,
+  type ResponseFormat,
+} from "../../../domain/chat-request.ts";
 import {
   clip,
   invalid,
@@ -25,9 +30,9 @@ import type { HeaderOf } from "../format.ts";
 import { unreadMembers } from "../unread-members.ts";
 import { BETA_HEADER } from "../../../providers/anthropic/betas.ts";
 import { betaNames, requireVersionDate } from "./beta-names.ts";
-import { readOutput, readThinking, type SaidOfThinking, thinkingSaid } from "./parse-effort.ts";
+import { readOutput, readSchema, readThinking, type SaidOfThinking, thinkingSaid } from "./parse-effort.ts";
 import { readToolChoice, readToolset, type Toolset } from "./parse-toolset.ts";
-import { readSystem, readTurns } from "./parse-turns.ts";
+import { readSystem, readTurns, withoutOwnSettings } from "./parse-turns.ts";
 import { REFUSED_OF_MESSAGES } from "./refused-fields.ts";
 
 const STOPS_MAX = 1024;
@@ -108,10 +113,11 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
     (draft, value) => {
       const { effort, format, dropped } = readOutput(value);
       draft.effort = effort;
-      draft.request.responseFormat = format;
+      setFormat(draft, format);
       draft.dropped.push(...dropped);
     },
   ],
+  ["output_format", (draft, value) => setFormat(draft, readSchema(value, null, "output_format"))],
   [
     "temperature",
     ({ request }, value) => {
@@ -153,6 +159,13 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
     },
   ],
 ]);
+
+/** `output_format` is the older name of `output_config.format`. */
+function setFormat({ request }: Draft, format: ResponseFormat | null): void {
+  if (format !== null && request.responseFormat !== null)
+    throw invalid(null, "output_format", "says what `output_config.format` says. Send only one of them.");
+  request.responseFormat ??= format;
+}
 
 function readStops(draft: Draft, value: unknown): void {
   const items = readArray(value, null, "stop_sequences");
@@ -260,14 +273,24 @@ function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
   request.reasoning = thinkingSaid(thinking, effort);
   if (thinking === "disabled" && effort !== null) dropped.push("output_config.effort");
   Object.assign(request, countAttachments(request.messages));
+  const messages = withoutOwnSettings(body.messages);
+  const own = messages !== body.messages;
+  if (own) request.ignored.push("messages.output_config");
   request.native = {
     shape: "anthropic-messages",
-    body: sentBody(body, toolset, unsent),
+    body: sentBody(withFormat(own ? { ...body, messages } : body), toolset, unsent),
     headers: betas.length === 0 ? {} : { [BETA_HEADER]: betas.join(",") },
     only,
     dropped,
   };
   return request;
+}
+
+/** The vendor wants the form of the answer in its newer place. */
+function withFormat(body: JsonObject): JsonObject {
+  const { output_format: format, ...rest } = body;
+  if (!isPresent(format)) return body;
+  return { ...rest, output_config: { ...(rest["output_config"] as JsonObject | null), format } };
 }
 
 /**

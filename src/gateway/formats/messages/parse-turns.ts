@@ -47,14 +47,36 @@ function turnOf(value: unknown, at: At, calls: Calls): Message[] {
   if (!isJsonObject(value)) throw invalid(at.parent, at.step, `must be an object, ${found(value)}.`);
   const role = readChoice(value.role, ["user", "assistant", "system"], at, "role");
   const { content } = value;
+  if (role === "system" && !isPresent(content)) return []; // it changed settings only
   if (typeof content === "string") return [{ role, content }];
   if (!Array.isArray(content))
     throw invalid(at, "content", `must be a string or an array of blocks, ${found(content)}.`);
   const blocks = blocksOf(content, at, "content");
   if (role === "assistant") return said(blocks, calls);
   if (role === "user") return heard(blocks, calls);
-  const parts = blocks.map((one) => onlyText(one.block, one.at));
+  const parts = blocks.filter(({ block }) => !isToolChange(block)).map((one) => onlyText(one.block, one.at));
   return parts.length === 0 ? [] : [{ role, content: plainest(parts) }];
+}
+
+/** A tool of `tools` is offered from here on, or no longer: only the vendor's models are told. */
+const isToolChange = ({ type, tool }: JsonObject): boolean =>
+  (type === "tool_addition" || type === "tool_removal") &&
+  isJsonObject(tool) &&
+  tool.type === "tool_reference";
+
+/**
+ * Removes the settings of single turns: the effort of a call is one for all, matched with the release's modes. Returns the same list
+ * if there are none.
+ */
+export function withoutOwnSettings(messages: unknown): unknown {
+  const isSet = (message: unknown): message is JsonObject =>
+    isJsonObject(message) && message.role === "system" && isPresent(message["output_config"]);
+  if (!Array.isArray(messages) || !messages.some(isSet)) return messages;
+  return messages.flatMap((message: unknown) => {
+    if (!isSet(message)) return [message];
+    const { output_config: _settings, ...said } = message;
+    return isPresent(said["content"]) ? [said] : [];
+  });
 }
 
 type Placed = ReturnType<typeof blocksOf>;

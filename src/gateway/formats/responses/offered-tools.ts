@@ -28,11 +28,17 @@ export interface OfferedTools {
   definitions: ToolDefinition[];
   /** By the name that the model sees. */
   byHeard: ReadonlyMap<string, OfferedTool>;
-  /** Indexes of `tools` that are not sent, because no rate covers them and the model can do without. */
-  dropped: readonly number[];
 }
 
-export const NO_TOOLS: OfferedTools = { definitions: [], byHeard: new Map(), dropped: [] };
+/** One list of tools. */
+export interface ToolList extends OfferedTools {
+  /** Indexes of those that are not sent, because no rate covers them and the model can do without. */
+  dropped: readonly number[];
+  /** The model may look for more; only upstreams of this shape can be asked to. */
+  searched: boolean;
+}
+
+export const NO_TOOLS: ToolList = { definitions: [], byHeard: new Map(), dropped: [], searched: false };
 
 const HEARD_LENGTH_MAX = 64;
 const NAME_LENGTH_MAX = 128;
@@ -40,10 +46,12 @@ const SINGLE = ["function", "custom"] as const;
 const KINDS = [...SINGLE, "namespace"] as const;
 /** Searches are paid per call; clients offer them unasked. */
 const DROPPABLE = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
-const TOOLS: Place = { parent: null, step: "tools" };
+/** Costs nothing but the tokens of what it finds, all of which the request holds or its caller adds. */
+const SEARCH = "tool_search";
 
-/** Reads `tools`. Throws a Refusal for an unsupported kind. */
-export function parseOfferedTools(value: unknown): OfferedTools {
+/** Reads `tools` at the place. Throws a Refusal for an unsupported kind. */
+export function parseOfferedTools(value: unknown, parent: Place = null): ToolList {
+  const tools: Place = { parent, step: "tools" };
   const definitions: ToolDefinition[] = [];
   const byHeard = new Map<string, OfferedTool>();
   const dropped: number[] = [];
@@ -57,18 +65,32 @@ export function parseOfferedTools(value: unknown): OfferedTools {
     if (byHeard.has(heard)) throw invalid(at, "name", "repeats the name of another tool. Names must differ.");
     byHeard.set(heard, tool);
     definitions.push(tool.kind === "custom" ? customTool(given, heard, at) : functionTool(given, heard, at));
-    requireToolCount(definitions.length, null);
+    requireToolCount(definitions.length, parent);
   };
-  for (const [index, item] of readArray(value, null, "tools").entries()) {
-    const at: NonNullable<Place> = { parent: TOOLS, step: index };
-    const tool = readObject(item, TOOLS, index);
+  let searched = false;
+  for (const [index, item] of readArray(value, parent, "tools").entries()) {
+    const at: NonNullable<Place> = { parent: tools, step: index };
+    const tool = readObject(item, tools, index);
     const type = readString(tool.type, at, "type");
     if (DROPPABLE.test(type)) dropped.push(index);
+    else if (type === SEARCH) searched = true;
     else if (type === "namespace") addGroup(tool, at, add);
     else if (type === "function" || type === "custom") add(tool, null, at);
     else throw notOpen(type, at, KINDS);
   }
-  return { definitions, byHeard, dropped };
+  return { definitions, byHeard, dropped, searched };
+}
+
+/** The tools of `tools` and of later lists in the conversation, where one may stand again: its latest description counts. */
+export function joinedOffer(lists: readonly OfferedTools[]): OfferedTools {
+  const definitions = new Map<string, ToolDefinition>();
+  const byHeard = new Map<string, OfferedTool>();
+  for (const list of lists) {
+    for (const one of list.definitions) definitions.set(one.function.name, one);
+    for (const [heard, tool] of list.byHeard) byHeard.set(heard, tool);
+  }
+  requireToolCount(definitions.size, null);
+  return { definitions: [...definitions.values()], byHeard };
 }
 
 function addGroup(

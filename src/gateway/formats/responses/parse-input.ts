@@ -15,7 +15,13 @@ import {
   readString,
   refuse,
 } from "../../../domain/read-value.ts";
-import { argumentsOfInput, heardName, readToolName } from "./offered-tools.ts";
+import {
+  argumentsOfInput,
+  heardName,
+  parseOfferedTools,
+  readToolName,
+  type ToolList,
+} from "./offered-tools.ts";
 import { parseItemContent } from "./parse-item-content.ts";
 import { unsealState } from "./sealed-state.ts";
 
@@ -31,12 +37,26 @@ export interface ParsedInput {
   dropped: readonly number[];
   /** Types of those items. */
   ignored: ReadonlySet<string>;
+  /** Tools that items add. */
+  offers: readonly ToolList[];
+  /** By their index: items that are sent without some of their tools. */
+  rewritten: ReadonlyMap<number, JsonObject>;
+  /** Types of items that only upstreams of this shape are sent. */
+  untranslated: ReadonlySet<string>;
 }
+
+export const NO_INPUT: ParsedInput = {
+  messages: [],
+  dropped: [],
+  ignored: new Set(),
+  offers: [],
+  rewritten: new Map(),
+  untranslated: new Set(),
+};
 
 /** Reads `input`. Throws a Refusal for the first invalid item. */
 export function parseInput(value: unknown): ParsedInput {
-  if (typeof value === "string")
-    return { messages: [{ role: "user", content: value }], dropped: [], ignored: new Set() };
+  if (typeof value === "string") return { ...NO_INPUT, messages: [{ role: "user", content: value }] };
   if (!Array.isArray(value))
     throw invalid(null, "input", `must be a string or an array of items, ${found(value)}.`);
   const conversation = new Conversation();
@@ -44,8 +64,8 @@ export function parseInput(value: unknown): ParsedInput {
     conversation.read(readObject(item, INPUT, index), { parent: INPUT, step: index });
   const messages = conversation.whole();
   if (messages.length === 0) throw invalid(null, "input", "must contain at least one message.");
-  const { dropped, ignored } = conversation;
-  return { messages, dropped, ignored };
+  const { dropped, ignored, offers, rewritten, untranslated } = conversation;
+  return { messages, dropped, ignored, offers, rewritten, untranslated };
 }
 
 type At = NonNullable<Place>;
@@ -61,10 +81,15 @@ interface Turn {
 class Conversation {
   readonly dropped: number[] = [];
   readonly ignored = new Set<string>();
+  readonly offers: ToolList[] = [];
+  readonly rewritten = new Map<number, JsonObject>();
+  readonly untranslated = new Set<string>();
   private readonly turns: Turn[] = [];
   /** The turn of each call: if an id is used again, the latest counts. */
   private readonly callers = new Map<string, Turn>();
   private readonly unanswered = new Map<string, At>();
+  /** Calls that run beside the conversation, without a result so far. */
+  private readonly running = new Map<string, Turn>();
   /** State of calls to come. */
   private readonly states = new Map<string, Record<string, unknown>>();
   private reasoning = "";
@@ -84,6 +109,13 @@ class Conversation {
       case "reasoning":
         if (!isPresent(item.encrypted_content)) this.dropped.push(Number(at.step)); // nobody kept it
         return this.thought(item);
+      case "tool_search_output":
+        this.untranslated.add(type);
+        return this.offer(item, at);
+      case "additional_tools":
+        return this.offer(item, at);
+      case "tool_search_call":
+        return void this.untranslated.add(type);
       case "web_search_call":
       case "item_reference":
         this.dropped.push(Number(at.step));
@@ -95,6 +127,8 @@ class Conversation {
   whole(): Message[] {
     for (const [id, at] of this.unanswered)
       throw invalid(at, "call_id", `calls ${echo(id)}, but no item after it has its output. Add one.`);
+    for (const [id, { results }] of this.running)
+      results.push({ role: "tool", tool_call_id: id, content: RUNNING });
     return this.turns.flatMap(({ message, results, shown }) => [
       message,
       ...results,
@@ -130,7 +164,8 @@ class Conversation {
     this.think(turn.message);
     (turn.message.tool_calls ??= []).push(call);
     this.callers.set(id, turn);
-    this.unanswered.set(id, at);
+    if (item.async === true) this.running.set(id, turn);
+    else this.unanswered.set(id, at);
   }
 
   private output(item: JsonObject, at: At): void {
@@ -154,6 +189,19 @@ class Conversation {
     });
     for (const part of shown) turn.shown.push(part);
     this.unanswered.delete(id);
+    this.running.delete(id);
+  }
+
+  /** Tools that come with the conversation are offered like all others; searches among them are not sent. */
+  private offer(item: JsonObject, at: At): void {
+    const list = parseOfferedTools(item.tools, at);
+    this.offers.push(list);
+    if (list.searched) this.untranslated.add("tools.tool_search");
+    if (list.dropped.length === 0) return;
+    this.ignored.add("tools.web_search");
+    const left = (item.tools as unknown[]).filter((_, place) => !list.dropped.includes(place));
+    if (left.length === 0) this.dropped.push(Number(at.step));
+    else this.rewritten.set(Number(at.step), { ...item, tools: left });
   }
 
   /** Reasoning that was not sealed here is another provider's: it is left out. */
@@ -174,6 +222,8 @@ class Conversation {
   }
 }
 
+/** The result of a call that still runs: models of other shapes are not told otherwise. */
+const RUNNING = "(no result yet)";
 /** The result of a tool that returned only images or files. */
 const SHOWN: ContentPart[] = [{ type: "text", text: "(shown below)" }];
 
@@ -184,6 +234,9 @@ const KINDS = [
   "custom_tool_call",
   "custom_tool_call_output",
   "reasoning",
+  "additional_tools",
+  "tool_search_call",
+  "tool_search_output",
   "web_search_call",
   "item_reference",
 ] as const;

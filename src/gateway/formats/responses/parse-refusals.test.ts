@@ -11,6 +11,7 @@ const refusals: [code: string, param: string, also: object][] = [
   ["unsupported_value", "service_tier", { service_tier: "priority" }],
   ["unsupported_value", "reasoning.mode", { reasoning: { mode: "pro" } }],
   ["unsupported_parameter", "moderation", { moderation: { model: "m" } }],
+  ["unsupported_parameter", "background_options", { background_options: { completion_window: "8h" } }],
   ["unsupported_parameter", "context_management", { context_management: [{ type: "compaction" }] }],
   ["unknown_parameter", "plugins", { plugins: [] }],
   ["unknown_parameter", "messages", { messages: [] }],
@@ -29,6 +30,16 @@ const refusals: [code: string, param: string, also: object][] = [
     { tools: [{ type: "namespace", name: "a", tools: [look, { type: "namespace", name: "b", tools: [] }] }] },
   ],
   ["invalid_request", "tools[1].name", { tools: [look, look] }],
+  [
+    "unsupported_value",
+    "input[1].tools[0].type",
+    {
+      input: [
+        { role: "user", content: "Hi" },
+        { type: "tool_search_output", tools: [{ type: "mcp" }] },
+      ],
+    },
+  ],
   [
     "array_above_max_length",
     "tools",

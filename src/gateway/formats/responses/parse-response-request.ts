@@ -3,7 +3,7 @@ import { type ChatRequest, countAttachments, emptyRequest } from "../../../domai
 import { clip, isPresent, type JsonObject } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
 import { objectBody, requireFields } from "../../../domain/request-body.ts";
-import type { OfferedTools } from "./offered-tools.ts";
+import { joinedOffer, type OfferedTools } from "./offered-tools.ts";
 import { parseOfferedChoice } from "./parse-offered-choice.ts";
 import { saysNothing } from "../chat-completions/refused-fields.ts";
 import { REFUSED_HERE } from "./refused-here.ts";
@@ -24,7 +24,9 @@ export function parseResponseRequest(decoded: unknown): ParsedResponseRequest {
   const draft = emptyDraft(emptyRequest());
   for (const name of Object.keys(body)) readField(draft, name, body[name]);
   requireFields(body, REQUIRED);
-  return { request: finish(draft, body), offered: draft.offered, body };
+  const { offered: list, input } = draft;
+  const offered = input.offers.length === 0 ? list : joinedOffer([list, ...input.offers]);
+  return { request: finish(draft, offered, body), offered, body };
 }
 
 function readField(draft: ResponseDraft, name: string, value: unknown): void {
@@ -40,8 +42,9 @@ function readField(draft: ResponseDraft, name: string, value: unknown): void {
   else throw new Refusal(refused.code, `\`${name}\` ${refused.text}`, { param: name });
 }
 
-function finish(draft: ResponseDraft, body: JsonObject): ChatRequest {
-  const { request, input, instructions, offered } = draft;
+function finish(draft: ResponseDraft, offered: OfferedTools, body: JsonObject): ChatRequest {
+  const { request, input, instructions } = draft;
+  request.tools = offered.definitions;
   if (isPresent(body.tool_choice)) request.toolChoice = parseOfferedChoice(body.tool_choice, offered);
   request.messages =
     instructions === null || instructions === ""
@@ -64,12 +67,24 @@ function finish(draft: ResponseDraft, body: JsonObject): ChatRequest {
 
 /** The body for an upstream of this shape: in its order, without what is not sent. */
 function withoutDropped({ dropped, offered, input }: ResponseDraft, body: JsonObject): JsonObject {
-  if (dropped.length === 0 && offered.dropped.length === 0 && input.dropped.length === 0) return body;
+  const asWritten = input.dropped.length === 0 && input.rewritten.size === 0;
+  if (dropped.length === 0 && offered.dropped.length === 0 && asWritten) return body;
   const kept: JsonObject = {};
   for (const [name, value] of Object.entries(body)) {
     if (dropped.includes(name)) continue;
-    const places = new Set(name === "tools" ? offered.dropped : name === "input" ? input.dropped : []);
-    kept[name] = places.size === 0 ? value : (value as unknown[]).filter((_, place) => !places.has(place));
+    if (name === "tools") kept.tools = without(offered.dropped, value);
+    else if (name === "input" && !asWritten)
+      kept.input = without(
+        input.dropped,
+        (value as unknown[]).map((item, place) => input.rewritten.get(place) ?? item),
+      );
+    else kept[name] = value;
   }
   return kept;
+}
+
+function without(places: readonly number[], list: unknown): unknown {
+  if (places.length === 0) return list;
+  const left = new Set(places);
+  return (list as unknown[]).filter((_, place) => !left.has(place));
 }

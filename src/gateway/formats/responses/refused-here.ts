@@ -37,7 +37,7 @@ export const REFUSED_HERE: ReadonlyMap<string, RefusedField> = new Map([
   ...row(
     "unsupported_parameter",
     "has costs or effects of its own that no published rate covers. Remove it.",
-    `moderation context_management access_programs image speed inference_geo container mcp_servers modalities audio
+    `background_options moderation context_management access_programs image speed inference_geo container mcp_servers modalities audio
       search_parameters transforms preset`,
   ),
   ...row("unknown_parameter", "is not a parameter here. Remove it.", "__proto__"),

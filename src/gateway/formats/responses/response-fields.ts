@@ -19,15 +19,15 @@ import {
 import { countMetadata, parseModel } from "../chat-completions/parse-plain-fields.ts";
 import { OF_SCHEMA, readJsonSchema, readResponseFormat } from "../chat-completions/parse-response-format.ts";
 import { unreadMembers } from "../unread-members.ts";
-import { NO_TOOLS, type OfferedTools, parseOfferedTools } from "./offered-tools.ts";
-import { type ParsedInput, parseInput } from "./parse-input.ts";
+import { NO_TOOLS, parseOfferedTools, type ToolList } from "./offered-tools.ts";
+import { NO_INPUT, type ParsedInput, parseInput } from "./parse-input.ts";
 
 /** A request being read: fields arrive in the order of the body. */
 export interface ResponseDraft {
   request: ChatRequest;
   input: ParsedInput;
   instructions: string | null;
-  offered: OfferedTools;
+  offered: ToolList;
   /** Log probabilities were asked for. */
   logprobs: boolean;
   topLogprobs: number | null;
@@ -40,7 +40,7 @@ export interface ResponseDraft {
 /** The draft before any field was read; `request` is filled in. */
 export const emptyDraft = (request: ChatRequest): ResponseDraft => ({
   request,
-  input: { messages: [], dropped: [], ignored: new Set() },
+  input: NO_INPUT,
   instructions: null,
   offered: NO_TOOLS,
   logprobs: false,
@@ -77,6 +77,7 @@ const own: Record<string, ResponseFieldReader> = {
   input: (draft, value) => {
     draft.input = parseInput(value);
     draft.request.ignored.push(...draft.input.ignored);
+    draft.untranslated.push(...draft.input.untranslated);
   },
   instructions: (draft, value) => {
     draft.instructions = readString(value, null, "instructions");
@@ -91,8 +92,8 @@ const own: Record<string, ResponseFieldReader> = {
   },
   tools: (draft, value) => {
     draft.offered = parseOfferedTools(value);
-    draft.request.tools = draft.offered.definitions;
     if (draft.offered.dropped.length > 0) draft.request.ignored.push("tools.web_search");
+    if (draft.offered.searched) draft.untranslated.push("tools.tool_search");
   },
   /** Needs the tools, which may follow it in the body. */
   tool_choice: () => undefined,

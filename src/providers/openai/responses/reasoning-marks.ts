@@ -12,6 +12,7 @@ export const withMarks = (text: string, issuer: string): string =>
   text.includes('"encrypted_content"') ? text.replace(SEAL, `$1${MARK}${issuer}.`) : text;
 
 const OURS = /_[0-9a-f]{32}_\d+$/;
+const CALLS: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call", "tool_search_call"]);
 
 /** Returns items in the form in which their issuer takes them back. */
 export function returnedItems(items: readonly unknown[], issuer: string): unknown[] {
@@ -28,7 +29,7 @@ export function returnedItems(items: readonly unknown[], issuer: string): unknow
       if (!orphaned) returned.push({ ...item, encrypted_content: String(sealed).slice(mark.length) });
       continue;
     }
-    const said = role === "assistant" || type === "function_call" || type === "custom_tool_call";
+    const said = role === "assistant" || CALLS.has(type);
     if (!said) orphaned = false;
     const { id } = item;
     const unknown = orphaned || (typeof id === "string" && OURS.test(id));

@@ -82,6 +82,7 @@ test("reasoning goes back to whom it names; any other is left out, with the ids 
   for (const led of [
     { id: "ctc_1", type: "custom_tool_call", call_id: "a", name: "x", input: "" },
     { id: "msg_1", type: "message", role: "assistant", content: "Yes" },
+    { id: "tsc_1", type: "tool_search_call", call_id: "a", arguments: { query: "x" } },
   ]) {
     const { id: _led, ...unnamed } = led;
     expect(inputOf(thought("gAAA"), led)).toEqual([unnamed]);
@@ -130,6 +131,11 @@ test("what a model reads of tools, calls and forms is in the exact count; items 
     input: [
       { role: "user", content: "Hi" },
       { ...call, namespace: "group" },
+      {
+        type: "additional_tools",
+        role: "developer",
+        tools: [{ ...tool, parameters: { properties: { port: {} } } }],
+      },
     ],
     tools: [tool],
     text: { format: { type: "json_schema", name: "shape", schema: { required: ["weather"] } } },
@@ -138,10 +144,10 @@ test("what a model reads of tools, calls and forms is in the exact count; items 
   const request = chatRequest({ tools: [{ type: "function", function: { name: "look" } }], files: 2 });
   const { size, ...own } = bodyOf(body, { request });
   const text = own.text();
-  for (const said of ["Brief", "Hi", "look", "Looks", "peer", "group", "shape", "weather", "later"])
+  for (const said of ["Brief", "Hi", "look", "Looks", "peer", "group", "shape", "weather", "later", "port"])
     expect(text).toContain(said);
   for (const frame of ["fc_1", "call_1"]) expect(text).not.toContain(frame);
-  expect(size).toMatchObject({ messages: 3, tools: 1, files: 2 });
+  expect(size).toMatchObject({ messages: 4, tools: 1, files: 2 });
   expect(bodyOf({ model: "m", input: "Hi" }).size.messages).toBe(1);
 });
 

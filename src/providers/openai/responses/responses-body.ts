@@ -138,5 +138,7 @@ function addTexts(value: unknown, texts: string[]): void {
   if (typeof value === "string") texts.push(value);
   else if (Array.isArray(value)) for (const one of value) addTexts(one, texts);
   else if (isJsonObject(value))
-    for (const [name, member] of Object.entries(value)) if (!FRAME.has(name)) addTexts(member, texts);
+    for (const [name, member] of Object.entries(value))
+      if (name === "tools") texts.push(unescaped(member));
+      else if (!FRAME.has(name)) addTexts(member, texts);
 }

@@ -9,7 +9,7 @@ import type { Face, Heard, Said, StreamWords } from "../face.ts";
 import { completionTokensOf } from "../print.ts";
 import { claudeBlocks, inputOfCall, openingOf, type SaidBlock, wordsIn } from "./blocks.ts";
 import { servesClaude, unwrapped } from "./envelope.ts";
-import { claudeDocuments, isFile, readClaudeCall } from "./request.ts";
+import { claudeDocuments, isFile, isOff, isToolChange, readClaudeCall } from "./request.ts";
 import type { ClaudeCall } from "./schema.ts";
 import { thoughtSeal } from "./seal.ts";
 
@@ -77,7 +77,7 @@ function askedOfClaude(call: ClaudeCall): Asked {
     documentTokens: documentTokens(claudeDocuments(call), call),
     max_tokens: call.max_tokens,
     stream: call.stream === true,
-    ...(thinking !== undefined && thinking.type !== "disabled" && { reasoning_effort: effort }),
+    ...(thinking !== undefined && !isOff(thinking) && { reasoning_effort: effort }),
     ...(call.tools !== undefined && {
       tools: call.tools.map(({ input_schema: parameters, ...tool }) => ({
         function: { ...tool, parameters },
@@ -102,7 +102,9 @@ function messagesOfTurn({ role, content }: ClaudeCall["messages"][number]): Aske
   const results = content.flatMap((block) =>
     block.type === "tool_result" ? [{ role: "tool", content: JSON.stringify(block.content ?? "") }] : [],
   );
-  const rest = content.filter((block) => block.type !== "tool_result" && !isFile(block));
+  const rest = content.filter(
+    (block) => block.type !== "tool_result" && !isFile(block) && !isToolChange(block),
+  );
   const text = rest.map((block) => (block.type === "text" ? block.text : JSON.stringify(block))).join("\n");
   return rest.length === 0 ? results : [...results, { role, content: text }];
 }

@@ -16,6 +16,12 @@ export function generationFault({ model, messages, thinking, ...call }: ClaudeCa
     return "thinking.type: adaptive is not supported on this model";
   if (thinking?.type === "enabled" && version >= (sonnet ? 5 : 4.7))
     return "thinking.type: enabled is not supported on this model; use adaptive";
+  const late = version >= 5.5 && !named.includes("haiku");
+  if (thinking?.type === "disabled" && late) return "thinking.type: disabled is not supported on this model";
+  if (thinking?.type === "between_tools" && !(late && sonnet))
+    return "thinking.type: between_tools is not supported on this model";
+  if (thinking?.type === "between_tools" && /xhigh|max/.test(call.output_config?.effort ?? ""))
+    return "output_config.effort: is not supported with thinking.type between_tools";
   if (call.output_config?.effort !== undefined && version < 4.5)
     return "output_config.effort: This model does not support the effort parameter";
   const newest = version >= (sonnet ? 5 : 4.7);

@@ -54,10 +54,43 @@ export const claudeDocuments = ({ messages }: ClaudeCall): string[] =>
   );
 
 /** Fields that a header must enable. */
-const betaFault = (call: ClaudeCall, betas: readonly string[]): string | null =>
-  call.context_management !== undefined && !betas.includes("context-management-2025-06-27")
-    ? "context_management: Extra inputs are not permitted"
-    : null;
+const BY_HEADER: readonly [field: string, beta: string, used: (call: ClaudeCall) => boolean][] = [
+  ["context_management", "context-management-2025-06-27", (call) => call.context_management !== undefined],
+  [
+    "thinking.block_binding",
+    "thinking-binding-controls-2026-08-01",
+    ({ thinking }) => thinking !== undefined && "block_binding" in thinking,
+  ],
+  [
+    "thinking.display",
+    "thinking-display-updates-2026-08-18",
+    ({ thinking }) => thinking !== undefined && "display" in thinking && thinking.display === "updates",
+  ],
+  [
+    "output_config.task_budget",
+    "task-budgets-2026-03-13",
+    ({ output_config: output }) => output?.task_budget !== undefined,
+  ],
+  [
+    "messages.clear_at",
+    "mid-conversation-system-clear-at-2026-08-21",
+    ({ messages }) => messages.some((message) => message.clear_at !== undefined),
+  ],
+  [
+    "messages.content.tool",
+    "mid-conversation-tool-changes-2026-07-01",
+    ({ messages }) => messages.some(({ content }) => content.some(isToolChange)),
+  ],
+];
+
+/** True for a block that says which tools are offered from here on. */
+export const isToolChange = ({ type }: { type: string }): boolean =>
+  type === "tool_addition" || type === "tool_removal";
+
+function betaFault(call: ClaudeCall, betas: readonly string[]): string | null {
+  const missing = BY_HEADER.find(([, beta, used]) => used(call) && !betas.includes(beta));
+  return missing === undefined ? null : `${missing[0]}: Extra inputs are not permitted`;
+}
 
 /** Joins consecutive turns of one role; a system message is not a turn. */
 function merged(call: ClaudeCall): ClaudeCall {
@@ -125,8 +158,16 @@ function toolFault({ messages, tools }: ClaudeCall): string | null {
   return used.size > 0 && tools === undefined ? "tools: required where messages hold tool_use" : null;
 }
 
+type Thinking = NonNullable<ClaudeCall["thinking"]>;
+
+/** True if the model does not think before it answers. */
+export const isOff = (
+  thinking: Thinking,
+): thinking is Extract<Thinking, { type: "disabled" | "between_tools" }> =>
+  thinking.type === "disabled" || thinking.type === "between_tools";
+
 function thinkingFault({ messages, max_tokens: ceiling, thinking, ...call }: ClaudeCall): string | null {
-  if (thinking === undefined || thinking.type === "disabled") return null;
+  if (thinking === undefined || isOff(thinking)) return null;
   if (call.temperature !== undefined && call.temperature !== 1)
     return "temperature: may only be set to 1 when thinking is enabled";
   if (call.top_p !== undefined && call.top_p < 0.95)

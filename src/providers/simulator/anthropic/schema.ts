@@ -86,11 +86,22 @@ const block = z.discriminatedUnion("type", [
   }),
   z.strictObject({ type: z.literal("thinking"), thinking: z.string(), signature: z.string().min(1) }),
   z.strictObject({ type: z.literal("redacted_thinking"), data: z.string().min(1) }),
+  z.strictObject({
+    ...mark,
+    type: z.enum(["tool_addition", "tool_removal"]),
+    tool: z.strictObject({ type: z.literal("tool_reference"), tool_name: PLAIN }),
+  }),
 ]);
 const message = z.strictObject({
   role: z.enum(["user", "assistant", "system"]),
+  clear_at: z.enum(["next_user_message", "never"]).optional(),
   content: z.preprocess(texts, z.array(block).min(1)),
 });
+const display = z.enum(["summarized", "omitted", "updates"]).optional();
+const thinks = {
+  display,
+  block_binding: z.strictObject({ prefix_mismatch_behavior: z.enum(["error", "drop_block"]) }).optional(),
+};
 const single = { disable_parallel_tool_use: z.boolean().optional() };
 
 export const messagesSchema = z.strictObject({
@@ -123,19 +134,19 @@ export const messagesSchema = z.strictObject({
     .optional(),
   thinking: z
     .discriminatedUnion("type", [
-      z.strictObject({
-        type: z.literal("enabled"),
-        budget_tokens: z.number().int().min(1024),
-        display: z.enum(["summarized", "omitted"]).optional(),
-      }),
-      z.strictObject({ type: z.literal("adaptive"), display: z.enum(["summarized", "omitted"]).optional() }),
+      z.strictObject({ type: z.literal("enabled"), budget_tokens: z.number().int().min(1024), ...thinks }),
+      z.strictObject({ type: z.literal("adaptive"), ...thinks }),
       z.strictObject({ type: z.literal("disabled") }),
+      z.strictObject({ type: z.literal("between_tools") }),
     ])
     .optional(),
   output_config: z
     .strictObject({
       effort: z.enum(["low", "medium", "high", "xhigh", "max"]).optional(),
       format: z.strictObject({ type: z.literal("json_schema"), schema: z.looseObject({}) }).optional(),
+      task_budget: z
+        .strictObject({ type: z.literal("tokens"), total: z.number().int().positive() })
+        .optional(),
     })
     .optional(),
   context_management: z

@@ -7,6 +7,7 @@ export function askedOfResponses(call: ResponsesCall): Asked {
   const { instructions, input, max_output_tokens: ceiling, reasoning, text, include = [] } = call;
   const said: Asked["messages"] =
     typeof input === "string" ? [{ role: "user", content: input }] : input.flatMap(messagesOf);
+  const offered = offeredIn(call);
   return {
     model: call.model,
     messages: instructions === undefined ? said : [{ role: "system", content: instructions }, ...said],
@@ -14,7 +15,7 @@ export function askedOfResponses(call: ResponsesCall): Asked {
     documentTokens: documentTokens(documentsIn(input), call),
     stream: call.stream === true,
     ...(typeof reasoning?.effort === "string" && { reasoning_effort: reasoning.effort }),
-    ...(call.tools !== undefined && { tools: call.tools.flatMap(toolsOf) }),
+    ...(offered.length > 0 && { tools: offered.flatMap(toolsOf) }),
     ...(call.tool_choice !== undefined && { tool_choice: choiceOf(call.tool_choice) }),
     ...(call.parallel_tool_calls !== undefined && { parallel_tool_calls: call.parallel_tool_calls }),
     ...(text?.format !== undefined && {
@@ -52,8 +53,17 @@ function messagesOf(item: ResponsesItem): Asked["messages"] {
         },
       ];
     case "reasoning":
+    case "additional_tools":
+    case "tool_search_call":
+    case "tool_search_output":
       return [];
   }
+}
+
+/** The tools of the call, and those that its conversation adds. */
+export function offeredIn({ tools = [], input }: ResponsesCall): Tool[] {
+  const items = typeof input === "string" ? [] : input;
+  return [...tools, ...items.flatMap((item) => ("tools" in item ? item.tools : []))];
 }
 
 /** A document's data is not part of the prompt's text. */
@@ -82,6 +92,7 @@ function toolsOf(tool: Tool): AskedTool[] {
     return tool.tools.flatMap((one) =>
       toolsOf({ ...one, name: groupedName({ name: one.name, namespace: tool.name }) }),
     );
+  if (tool.type === "tool_search") return [];
   const { name, description } = tool;
   const parameters = tool.type === "custom" ? TEXT : (tool.parameters ?? undefined);
   return [

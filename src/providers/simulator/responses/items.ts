@@ -2,7 +2,7 @@
 import { randomBase62 } from "../../../lib/id.ts";
 import type { Fragment, SimulatedAnswer } from "../answer.ts";
 import { logprobsOf } from "../logprobs.ts";
-import { groupedName } from "./heard.ts";
+import { groupedName, offeredIn } from "./heard.ts";
 import type { ResponsesCall } from "./request.ts";
 import { reasoningSeal } from "./seal.ts";
 
@@ -144,15 +144,17 @@ interface Offered {
   namespace: string | undefined;
 }
 
-const offeredIn = (tool: NonNullable<ResponsesCall["tools"]>[number]): Offered[] =>
-  tool.type === "namespace"
+function offeredAs(tool: NonNullable<ResponsesCall["tools"]>[number]): Offered[] {
+  if (tool.type === "tool_search") return [];
+  return tool.type === "namespace"
     ? tool.tools.map(({ type, name }) => ({ type, name, namespace: tool.name }))
     : [{ type: tool.type, name: tool.name, namespace: undefined }];
+}
 
-function called(run: Run, { tools = [] }: ResponsesCall, status: string): SimulatedItem {
+function called(run: Run, call: ResponsesCall, status: string): SimulatedItem {
   const named = run.call ?? { id: "", name: "" };
-  const tool = tools
-    .flatMap(offeredIn)
+  const tool = offeredIn(call)
+    .flatMap(offeredAs)
     .find(({ name, namespace }) => groupedName({ name, namespace }) === named.name);
   const custom = tool?.type === "custom";
   const id = `${custom ? "ctc" : "fc"}_sim${randomBase62(16)}`;

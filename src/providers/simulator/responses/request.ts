@@ -37,37 +37,25 @@ const message = z.strictObject({
   ]),
 });
 const NAME = z.string().regex(/^[a-zA-Z0-9_-]{1,128}$/);
-const called = { call_id: z.string().min(1).max(64), name: NAME, namespace: NAME.optional(), status };
+const called = {
+  call_id: z.string().min(1).max(64),
+  name: NAME,
+  namespace: NAME.optional(),
+  async: z.boolean().optional(),
+  status,
+};
 const output = {
   call_id: z.string().min(1).max(64),
   output: z.union([z.string(), z.array(input)]),
   id: z.string().max(64).nullable().optional(),
   status,
 };
-const item = z.union([
-  message,
-  z.strictObject({ type: z.literal("function_call"), id: id("fc"), ...called, arguments: z.string() }),
-  z.strictObject({ type: z.literal("custom_tool_call"), id: id("ctc"), ...called, input: z.string() }),
-  z.strictObject({ type: z.literal("function_call_output"), ...output }),
-  z.strictObject({ type: z.literal("custom_tool_call_output"), ...output }),
-  z.strictObject({
-    type: z.literal("reasoning"),
-    id: id("rs"), // the AI SDK omits it
-    summary: z.array(z.strictObject({ type: z.literal("summary_text"), text: z.string() })),
-    content: z
-      .array(z.strictObject({ type: z.literal("reasoning_text"), text: z.string() }))
-      .nullable() // as codex sends it
-      .optional(),
-    encrypted_content: z.string().nullable().optional(),
-    status,
-  }),
-]);
-
 const described = {
   name: NAME,
   description: z.string().nullable().optional(),
   strict: z.boolean().nullable().optional(),
   defer_loading: z.boolean().optional(),
+  async: z.boolean().optional(),
 };
 const functionTool = z.strictObject({
   type: z.literal("function"),
@@ -97,7 +85,46 @@ const tool = z.union([
     description: z.string(),
     tools: z.array(single).min(1),
   }),
+  z.strictObject({
+    type: z.literal("tool_search"),
+    execution: z.enum(["server", "client"]).optional(),
+    description: z.string().nullable().optional(),
+    parameters: z.looseObject({}).nullable().optional(),
+  }),
 ]);
+const searched = {
+  id: z.string().max(64).nullable().optional(),
+  call_id: z.string().max(64).nullable().optional(),
+  execution: z.enum(["server", "client"]).optional(),
+  status,
+};
+const item = z.union([
+  message,
+  z.strictObject({ type: z.literal("function_call"), id: id("fc"), ...called, arguments: z.string() }),
+  z.strictObject({ type: z.literal("custom_tool_call"), id: id("ctc"), ...called, input: z.string() }),
+  z.strictObject({ type: z.literal("function_call_output"), ...output }),
+  z.strictObject({ type: z.literal("custom_tool_call_output"), ...output }),
+  z.strictObject({
+    type: z.literal("reasoning"),
+    id: id("rs"), // the AI SDK omits it
+    summary: z.array(z.strictObject({ type: z.literal("summary_text"), text: z.string() })),
+    content: z
+      .array(z.strictObject({ type: z.literal("reasoning_text"), text: z.string() }))
+      .nullable() // as codex sends it
+      .optional(),
+    encrypted_content: z.string().nullable().optional(),
+    status,
+  }),
+  z.strictObject({
+    type: z.literal("additional_tools"),
+    id: id("at"),
+    role: z.literal("developer"),
+    tools: z.array(tool),
+  }),
+  z.strictObject({ type: z.literal("tool_search_call"), ...searched, arguments: z.unknown() }),
+  z.strictObject({ type: z.literal("tool_search_output"), ...searched, tools: z.array(tool) }),
+]);
+
 const chosen = z.strictObject({
   type: z.enum(["function", "custom"]),
   name: NAME,
@@ -190,7 +217,7 @@ function pairFault(items: readonly ResponsesItem[]): Fault | null {
   for (const one of items) {
     if (one.type === "function_call" || one.type === "custom_tool_call") {
       called.add(one.call_id);
-      open.add(one.call_id);
+      if (one.async !== true) open.add(one.call_id);
     } else if (one.type === "function_call_output" || one.type === "custom_tool_call_output") {
       if (!called.has(one.call_id))
         return { message: `No tool call found for function call output with call_id ${one.call_id}.` };
