@@ -1,6 +1,7 @@
 // Requests: listed, counted, followed live, shown one by one with their receipts.
 import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
+import { assertKeyAsked } from "../registry/api-keys.ts";
 import { activityOf, activityPage } from "../reporting/activity.ts";
 import { activityHistogramOf } from "../reporting/activity-histogram.ts";
 import { requestsFoundBy } from "../reporting/found-requests.ts";
@@ -61,16 +62,20 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: shapes.activityQuery.extend(ofOrganization),
     output: shapes.activityList,
-    run: ({ input: { org, ...query } }, { reports }) => activityPage(reports, org, query),
+    run: async ({ input: { org, ...query } }, { reports }) => {
+      await assertKeyAsked(reports.ledger, { org, key: query.key });
+      return await activityPage(reports, org, query);
+    },
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity.csv",
     who: "activity.see",
     input: shapes.activityQuery.extend(ofOrganization),
     output: "csv",
-    run: ({ input: { org, ...asked } }, { reports }) => {
+    run: async ({ input: { org, ...asked } }, { reports }) => {
+      await assertKeyAsked(reports.ledger, { org, key: asked.key });
       const query = standingWindow(asked, reports.clock.nowMs());
-      return csvFile({
+      return await csvFile({
         name: windowFileName("activity", org, asked),
         columns: REQUEST_COLUMNS,
         page: (cursor) => activityPage(reports, org, { ...query, cursor, limit: PAGE_ROWS_MAX }),
@@ -82,7 +87,10 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: shapes.histogramQuery.extend(ofOrganization),
     output: shapes.activityHistogram,
-    run: ({ input: { org, ...query } }, { reports }) => activityHistogramOf(reports, org, query),
+    run: async ({ input: { org, ...query } }, { reports }) => {
+      await assertKeyAsked(reports.ledger, { org, key: query.key });
+      return await activityHistogramOf(reports, org, query);
+    },
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity/tail",

@@ -23,6 +23,9 @@ const joined = (
   after: { role: organizationId === null ? "operator" : role },
 });
 
+/** What the pages of the dashboard ask for: those whose links still work. */
+const openOnly = { ...page, state: z.literal("open").optional() };
+
 export const invitationsEndpoints = [
   endpoint({
     target: "POST /app/v1/invitations/show",
@@ -69,9 +72,9 @@ export const invitationsEndpoints = [
   endpoint({
     target: "GET /app/v1/orgs/{org}/invitations",
     who: "team.see",
-    input: z.strictObject({ org: id }),
+    input: z.strictObject({ ...openOnly, org: id }),
     output: shapes.invitationList,
-    run: ({ input }, { operator }) => operator.invitations.list(input.org),
+    run: ({ input }, { operator }) => operator.invitations.page(input),
   }),
   endpoint({
     target: "GET /admin/v1/invitations",
@@ -126,9 +129,9 @@ export const invitationsEndpoints = [
   endpoint({
     target: "GET /app/v1/operator/invitations",
     who: "operate",
-    input: z.strictObject({}),
+    input: z.strictObject(openOnly),
     output: shapes.invitationList,
-    run: (_, { operator }) => operator.invitations.list(null),
+    run: ({ input }, { operator }) => operator.invitations.page({ ...input, org: null }),
   }),
   endpoint({
     target: "DELETE /app/v1/operator/invitations/{invitation}",

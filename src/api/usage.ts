@@ -1,6 +1,7 @@
 // Usage by day, key, model and more; and each person's saved views of it.
 import { z } from "zod";
 import { notFound } from "../domain/unknown-record.ts";
+import { assertKeyAsked } from "../registry/api-keys.ts";
 import { holdUse } from "../reporting/hold-use.ts";
 import { savingsOf } from "../reporting/savings.ts";
 import { type UsageLine, usageLines, usageOf } from "../reporting/usage.ts";
@@ -24,21 +25,30 @@ export const usageEndpoints = [
     who: "usage.see",
     input: usageQuery,
     output: shapes.usage,
-    run: ({ input: { org, ...query } }, { reports }) => usageOf(reports, org, query),
+    run: async ({ input: { org, ...query } }, { reports }) => {
+      await assertKeyAsked(reports.ledger, { org, key: query.key });
+      return await usageOf(reports, org, query);
+    },
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/usage/holds",
     who: "usage.see",
     input: holdsQuery.extend({ org: id }),
     output: holds,
-    run: ({ input: { org, ...query } }, { reports }) => holdUse(reports, org, query),
+    run: async ({ input: { org, ...query } }, { reports }) => {
+      await assertKeyAsked(reports.ledger, { org, key: query.key });
+      return await holdUse(reports, org, query);
+    },
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/usage/savings",
     who: "usage.see",
     input: savingsQuery.extend({ org: id }),
     output: savings,
-    run: ({ input: { org, ...query } }, { reports }) => savingsOf(reports, org, query),
+    run: async ({ input: { org, ...query } }, { reports }) => {
+      await assertKeyAsked(reports.ledger, { org, key: query.key });
+      return await savingsOf(reports, org, query);
+    },
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/usage/views",
@@ -81,6 +91,7 @@ export const usageEndpoints = [
     input: usageQuery,
     output: "csv",
     run: async ({ input: { org, ...query } }, { reports }) => {
+      await assertKeyAsked(reports.ledger, { org, key: query.key });
       const used = await usageLines(reports, org, query);
       return await csvFile({
         name: `usage-${org}-${used.from.slice(0, 10)}-${used.to.slice(0, 10)}`,

@@ -24,13 +24,7 @@ export interface InvitationsPorts {
   ): Promise<
     Pick<
       People,
-      | "invitationNamed"
-      | "invitations"
-      | "invitationsAfter"
-      | "invite"
-      | "persons"
-      | "withdrawInvitation"
-      | "written"
+      "invitationNamed" | "invitationsAfter" | "invite" | "persons" | "withdrawInvitation" | "written"
     >
   >;
   ledger: Reader;
@@ -42,18 +36,20 @@ export interface InvitationsPorts {
 }
 
 export const operatorInvitations = (on: InvitationsPorts) => ({
-  /** A page of invitations, newest first. */
-  async page({ org, ...asked }: ListAsk & { org: string }): Promise<z.output<typeof invitationList>> {
-    await assertOrganization(on.ledger, org);
+  /** A page of invitations, newest first; a null `org` means those of operators. */
+  async page({
+    org,
+    state,
+    ...asked
+  }: ListAsk & { org: string | null; state?: "open" | undefined }): Promise<
+    z.output<typeof invitationList>
+  > {
+    if (org !== null) await assertOrganization(on.ledger, org);
     const { after, limit } = startOf(asked);
-    const found = await (await on.people()).invitationsAfter(org, { after, most: limit + 1 });
+    const open = state !== undefined;
+    const found = await (await on.people()).invitationsAfter(org, { after, most: limit + 1, open });
     const { rows, nextCursor } = pageOf(found, { limit }, madePlace);
     return { data: await print(on, rows), next_cursor: nextCursor };
-  },
-  /** The newest 1,000; a null `org` means those of operators. */
-  async list(org: string | null): Promise<z.output<typeof invitationList>> {
-    if (org !== null) await assertOrganization(on.ledger, org);
-    return { data: await print(on, await (await on.people()).invitations(org)), next_cursor: null };
   },
   /** Creates an invitation and its link; only this response contains the link. */
   async invite(

@@ -5,7 +5,7 @@ import type { SendMail } from "../alerts/mail/message.ts";
 import type { creditList, creditsQuery } from "../api/shapes/credits.ts";
 import type { EvidenceJson } from "../api/shapes/evidence.ts";
 import type { RequestListJson, RequestsQuery } from "../api/shapes/activity.ts";
-import { assertKeyOf } from "../registry/api-keys.ts";
+import { assertKeyAsked } from "../registry/api-keys.ts";
 import { readRequest } from "../registry/requests.ts";
 import type { z } from "zod";
 import type { People } from "../people/people.ts";
@@ -107,7 +107,7 @@ function listed(on: OperatorPorts): (query: RequestsQuery) => Promise<RequestLis
   const rooms = { ...on, labels: new LabelBook(on.sql, on.ledger) };
   return async ({ org, ...query }) => {
     await assertOrganization(on.ledger, org);
-    if (query.key !== undefined) await assertKeyOf(on.ledger, { org, key: query.key });
+    await assertKeyAsked(on.ledger, { org, key: query.key });
     return await activityPage(rooms, org, query);
   };
 }

@@ -15,7 +15,7 @@ import type { PeopleStore } from "./store.ts";
 
 const MODEL = "invitation";
 const OPEN_MS = 7 * DAY_MS;
-/** The most open invitations of one organization; the list shows 1,000. */
+/** The most open invitations of one organization. */
 const OPEN_MAX = 100;
 /** Counts withdrawn, replaced and accepted ones, too. */
 const A_DAY_MAX = 500;
@@ -25,7 +25,7 @@ export const tokenDigest = (token: string): string => createHash("sha256").updat
 /** 256 random bits as base64url: 43 characters. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
-type Kept = Pick<People, "invitationNamed" | "invitations" | "invitationsAfter" | "withdrawInvitation"> & {
+type Kept = Pick<People, "invitationNamed" | "invitationsAfter" | "withdrawInvitation"> & {
   invite(invitation: Parameters<People["invite"]>[0]): Promise<Omit<MadeInvitation, "mailedToken">>;
   open(token: string): Promise<Invitation>;
   /** True for the one caller whose acceptance counts, while the sender may still give its role. */
@@ -97,15 +97,11 @@ export function invitations({ records, store }: Ports): Kept {
       const [times] = await store.rows(TIMES, organizationId ?? OPERATORS, email, createdAt - DAY_MS);
       return { invitation: invitationOf(row), token, timesToday: Number(times?.["found"]) };
     },
-    async invitations(organizationId) {
-      const where = [{ field: "organizationId", value: organizationId ?? OPERATORS }];
-      const sortBy = { field: "createdAt", direction: "desc" as const };
-      return (await records.findMany<InvitationRow>({ model: MODEL, where, sortBy, limit: 1000 })).map(
-        invitationOf,
-      );
-    },
-    async invitationsAfter(organizationId, { after, most }) {
-      const rows = await store.rows(`${PAGE} LIMIT ${most}`, organizationId, after.atMs, after.id);
+    async invitationsAfter(organizationId, { after, most, open }) {
+      const asked = [organizationId ?? OPERATORS, after.atMs, after.id];
+      const rows = open
+        ? await store.rows(`${PAGE} ${STILL_OPEN} ${NEWEST_FIRST} LIMIT ${most}`, ...asked, Date.now())
+        : await store.rows(`${PAGE} ${NEWEST_FIRST} LIMIT ${most}`, ...asked);
       return rows.map((row) => invitationOf(row as unknown as InvitationRow));
     },
     async invitationNamed(organizationId, id) {
@@ -134,7 +130,9 @@ export function invitations({ records, store }: Ports): Kept {
 
 const MADE = knownTime('"createdAt"');
 const PAGE = `SELECT * FROM invitation
-  WHERE "organizationId" = ?1 AND (${MADE} < ?2 OR (${MADE} = ?2 AND id < ?3)) ORDER BY ${MADE} DESC, id DESC`;
+  WHERE "organizationId" = ?1 AND (${MADE} < ?2 OR (${MADE} = ?2 AND id < ?3))`;
+const STILL_OPEN = `AND state = 'open' AND "expiresAt" > ?4`;
+const NEWEST_FIRST = `ORDER BY ${MADE} DESC, id DESC`;
 /** The position of an invitation in the list, newest first. */
 export const madePlace = ({ createdAtMs, id }: Invitation): { atMs: number; id: string } => ({
   atMs: knownMs(createdAtMs),

@@ -92,7 +92,6 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
       const made = await transactions.together(() => offers.invite(invitation));
       return { ...made, mailedToken: mailedToken(secret, made.token) };
     },
-    invitations: offers.invitations,
     invitationsAfter: offers.invitationsAfter,
     invitationNamed: offers.invitationNamed,
     withdrawInvitation: offers.withdrawInvitation,

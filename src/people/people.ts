@@ -163,12 +163,10 @@ export interface People {
     role: Role;
     invitedBy: string;
   }): Promise<MadeInvitation>;
-  /** The newest 1,000. */
-  invitations(organizationId: string | null): Promise<Invitation[]>;
-  /** Newest first, after `after`. */
+  /** Newest first, after `after`; `open`: only those whose links still work. */
   invitationsAfter(
-    organizationId: string,
-    asked: { after: { atMs: number; id: string }; most: number },
+    organizationId: string | null,
+    asked: { after: { atMs: number; id: string }; most: number; open: boolean },
   ): Promise<Invitation[]>;
   /** Null if there is none with this id. */
   invitationNamed(organizationId: string, id: string): Promise<Invitation | null>;

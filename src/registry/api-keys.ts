@@ -153,10 +153,12 @@ export async function keysNamed(
 export const findKey = (on: Reader, keyId: string): Promise<KeyRecord | null> =>
   on.read((nowMs) => find(keyId, nowMs));
 
-/** Throws if the organization has no such key. A key whose row is damaged is there all the same. */
-export async function assertKeyOf(on: Reader, { org, key }: { org: string; key: string }): Promise<void> {
-  const owner = await ownerOfKey(on, key);
-  if (owner !== org) throw unknownRecord("key", key, "key");
+/** Throws if the organization has no such key as a filter names. A key whose row is damaged is there all the same. */
+export async function assertKeyAsked(
+  on: Reader,
+  { org, key }: { org: string; key?: string | undefined },
+): Promise<void> {
+  if (key !== undefined && (await ownerOfKey(on, key)) !== org) throw unknownRecord("key", key, "key");
 }
 
 /** The key as of now, read from the store, never cached; for the free endpoints and for quotes. */

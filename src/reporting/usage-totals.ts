@@ -8,7 +8,7 @@ import type { Reader } from "../ledger/ledger.ts";
 import { printSum, printTimeOrNull } from "../domain/print.ts";
 import { readTime } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
-import { assertKeyOf } from "../registry/api-keys.ts";
+import { assertKeyAsked } from "../registry/api-keys.ts";
 import { findOrganization } from "../registry/organizations.ts";
 import { readUsageRows, type UsageFilter } from "../registry/requests.ts";
 
@@ -19,7 +19,7 @@ export const usageTotals = (ledger: Store) => ({
     const filter = readFilter(query);
     if ((await findOrganization(ledger, query.org)) === null)
       throw unknownRecord("organization", query.org, "org");
-    if (query.key !== undefined) await assertKeyOf(ledger, { org: query.org, key: query.key });
+    await assertKeyAsked(ledger, query);
     const rows = await readUsageRows(ledger, filter);
     return {
       org: query.org,

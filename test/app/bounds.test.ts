@@ -116,6 +116,28 @@ test("100 invitations can be open at once, 500 can be sent a day; a withdrawn on
   expect([tomorrow.status, tomorrow.json.error.message]).toEqual([409, expect.stringContaining("tomorrow")]);
 });
 
+test("an open invitation is listed and can be withdrawn, however many newer ones there are", async () => {
+  const { id: at } = await root.app("POST /operator/organizations", {}, { name: "Much invited" });
+  const email = "early@example.com";
+  const made = "POST /operator/organizations/{org}/invitations";
+  const { id } = await root.app(made, { org: at }, { email, role: "viewer" });
+  rows(
+    "people.sqlite",
+    `INSERT INTO invitation (id, digest, organizationId, email, role, invitedBy, createdAt, expiresAt, state)
+     VALUES ('inv_later' || ?1, 'later' || ?1, ?2, ?1 || '@example.com', 'viewer', 'usr_x', ?3 + ?1, ?3 + 1000000, 'withdrawn')`,
+    1000,
+    at,
+    `${Date.now()}`,
+  );
+  const open = async (): Promise<string[]> => {
+    const page = await root.app("GET /orgs/{org}/invitations", { org: at }, undefined, "?state=open");
+    return page.data.map((invitation) => invitation.id);
+  };
+  expect(await open()).toEqual([id]);
+  await root.app("DELETE /orgs/{org}/invitations/{invitation}", { org: at, invitation: id });
+  expect(await open()).toEqual([]);
+});
+
 test("an organization has 1,000 members at most", async () => {
   const at = (await root.app("POST /operator/organizations", {}, { name: "Crowd" })).id;
   const carl = await newMember(root, gateway, { org: at, role: "owner", email: "carl@example.com" });

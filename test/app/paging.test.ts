@@ -55,6 +55,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     await times((i) => owner.app("POST /orgs/{org}/keys", { org }, { name: `key ${i}` }));
     for (let i = 0; i < ROWS; i += 1)
       await newMember(root, gateway, { org, role: "viewer", email: `many${i}@example.com` });
+    await times((i) => root.app("POST /operator/people", {}, { email: `operator${i}@example.com` }));
     const others = await times(() => gateway.customer({ usd: "0" }));
     for (const at of [org, others[0]?.organizationId ?? ""])
       await times((i) => gateway.admin("POST", "/credits", { org: at, usd: "1", reference: `grant ${i}` }));

@@ -1,9 +1,9 @@
 // Open invitations.
 import { Button, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";
-import { read } from "../../api/read.ts";
+import { moreOf, readPages } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { ConfirmDialog } from "../../components/dialogs.tsx";
@@ -19,18 +19,19 @@ type Invitation = Row<"GET /orgs/{org}/invitations">;
 
 export function OpenInvitations({ org }: { org: string }) {
   const { may, mayGive } = useMembership();
-  const invitations = useQuery(read("GET /orgs/{org}/invitations", { org }));
+  const invitations = useInfiniteQuery(readPages("GET /orgs/{org}/invitations", { org }, { state: "open" }));
   const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
   return (
     <Section title={words.invitations}>
       {withdrawn !== null && <Withdraw org={org} of={withdrawn} onClose={() => setWithdrawn(null)} />}
       <Loaded query={invitations}>
-        {({ data }) => (
+        {(rows) => (
           <OpenInvitationsTable
             label={words.invitations}
             none={words.noInvitations}
-            invitations={data}
+            invitations={rows}
             columns={[...COLUMNS, ...(may("team.change") ? [actions(mayGive, setWithdrawn)] : [])]}
+            more={moreOf(invitations)}
           />
         )}
       </Loaded>

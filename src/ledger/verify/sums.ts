@@ -107,9 +107,9 @@ export const sharedChecks = (words: StoreWords): Omit<Compared, OwnChecks> => ({
       FROM request WHERE idem_key IS NOT NULL AND state <> 'released') AS claimed
     WHERE admitted_at < before_until`,
   lateRequests: `
-    SELECT r.org_id, r.request_id, 'before ' || k.revoked_at, CAST(r.admitted_at AS text) FROM api_key k
-    JOIN request r ON r.org_id = k.org_id AND r.key_id = k.key_id
-    WHERE k.revoked_at IS NOT NULL AND r.admitted_at > k.revoked_at`,
+    SELECT request.org_id, request_id, 'before ' || k.revoked_at, CAST(admitted_at AS text)
+    FROM request CROSS JOIN api_key k
+    WHERE k.org_id = request.org_id AND k.key_id = request.key_id AND k.revoked_at IS NOT NULL AND admitted_at > k.revoked_at`,
   revivedKeys: REVIVED_KEYS,
   movedEnds: movedEnds(words),
   entitled: `
@@ -135,23 +135,25 @@ export const sharedChecks = (words: StoreWords): Omit<Compared, OwnChecks> => ({
     FROM newest n LEFT JOIN route_state s USING (route) WHERE s.route IS NULL`,
 });
 
-/** I16: compares top-ups and reversals with the entries that they made. */
+/** I16: compares top-ups and reversals with the entries that they made, which are found in one pass over all entries. */
 const creditChecks = ({ sum, referenceOf }: StoreWords) => ({
   topUps: `
-    SELECT t.org_id, t.external_id, '1 of ' || t.amount || ' at ' || t.at,
-      (SELECT count(*) || ' of ' || ${sum("e.amount")} || ' at ' || coalesce(CAST(max(e.at) AS text), '?') FROM ledger_entry e
-        WHERE e.org_id = t.org_id AND e.txn = t.txn AND e.kind = t.kind AND e.reference = ${referenceOf("t")})
-    FROM topup t
+    WITH booked AS MATERIALIZED (
+      SELECT org_id, txn, kind, reference, count(*) || ' of ' || ${sum("amount")} || ' at ' || coalesce(CAST(max(at) AS text), '?') AS found
+      FROM ledger_entry WHERE kind IN ('purchase', 'grant') GROUP BY org_id, txn, kind, reference)
+    SELECT t.org_id, t.external_id, '1 of ' || t.amount || ' at ' || t.at, coalesce(b.found, '0 of 0 at ?')
+    FROM topup t LEFT JOIN booked b
+      ON b.org_id = t.org_id AND b.txn = t.txn AND b.kind = t.kind AND b.reference = ${referenceOf("t")}
     UNION ALL
     SELECT e.org_id, e.reference, '1', '0' FROM ledger_entry e WHERE e.kind IN ('purchase', 'grant')
       AND NOT EXISTS (SELECT 1 FROM topup t WHERE t.org_id = e.org_id AND t.txn = e.txn AND t.kind = e.kind
         AND ${referenceOf("t")} = e.reference)`,
   reversals: `
-    SELECT r.org_id, r.external_id, r.amount || ' at ' || r.at,
-      (SELECT ${sum("e.amount")} || ' at ' || coalesce(CAST(max(e.at) AS text), '?') FROM ledger_entry e
-        WHERE e.org_id = r.org_id AND e.txn = r.txn AND e.kind IN ('chargeback', 'chargeback_debt', 'refund')
-          AND e.reference = ${referenceOf("r")})
-    FROM reversal r
+    WITH booked AS MATERIALIZED (
+      SELECT org_id, txn, reference, ${sum("amount")} || ' at ' || coalesce(CAST(max(at) AS text), '?') AS found
+      FROM ledger_entry WHERE kind IN ('chargeback', 'chargeback_debt', 'refund') GROUP BY org_id, txn, reference)
+    SELECT r.org_id, r.external_id, r.amount || ' at ' || r.at, coalesce(b.found, '0 at ?')
+    FROM reversal r LEFT JOIN booked b ON b.org_id = r.org_id AND b.txn = r.txn AND b.reference = ${referenceOf("r")}
     UNION ALL
     SELECT e.org_id, e.reference, '0', CAST(e.amount AS text) FROM ledger_entry e
     WHERE e.kind IN ('chargeback', 'chargeback_debt', 'refund')

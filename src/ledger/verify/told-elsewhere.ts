@@ -42,12 +42,17 @@ const KINDS = {
  * and nothing is compared. `reference` is the SQL for the reference of the entries of row `c`.
  */
 export const wrongBalances = (table: keyof typeof KINDS, reference: string): string => `
+  WITH booked AS MATERIALIZED (
+    SELECT org_id, slot, version, txn, reference, available_after FROM ledger_entry WHERE kind IN (${KINDS[table]})),
+  mixed AS MATERIALIZED (
+    SELECT DISTINCT b.org_id, b.txn FROM ledger_entry CROSS JOIN booked b
+    WHERE b.org_id = ledger_entry.org_id AND b.txn = ledger_entry.txn AND ledger_entry.reference IS NULL)
   SELECT org_id, external_id, CAST(expected AS text), CAST(balance_after AS text) FROM (
     SELECT c.org_id, c.external_id, c.balance_after, coalesce(paid.available_after, e.available_after) AS expected
     FROM ${table} c
-    JOIN ledger_entry e ON e.org_id = c.org_id AND e.txn = c.txn AND e.kind IN (${KINDS[table]}) AND e.reference = ${reference}
+    JOIN booked e ON e.org_id = c.org_id AND e.txn = c.txn AND e.reference = ${reference}
     LEFT JOIN ledger_entry paid ON paid.org_id = e.org_id AND paid.slot = e.slot AND paid.version = e.version + 1
       AND paid.txn = e.txn AND paid.kind = 'debt_paid' AND paid.reference = e.reference
-    WHERE NOT EXISTS (
-      SELECT 1 FROM ledger_entry o WHERE o.org_id = c.org_id AND o.txn = c.txn AND o.reference IS NULL)
+    LEFT JOIN mixed m ON m.org_id = c.org_id AND m.txn = c.txn
+    WHERE m.txn IS NULL
   ) AS credits WHERE expected <> balance_after`;

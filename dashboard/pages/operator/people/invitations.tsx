@@ -1,9 +1,9 @@
 // Open invitations of operators. A link is shown once, when it is made; if it is lost, make another.
 import { Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useChange } from "../../../api/change.ts";
-import { read } from "../../../api/read.ts";
+import { moreOf, readPages } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
 import type { Column } from "../../../components/data-table.tsx";
 import { ConfirmDialog } from "../../../components/dialogs.tsx";
@@ -24,18 +24,19 @@ interface Act {
 }
 
 export function OperatorInvitations({ onLink }: { onLink: (link: ShownLink) => void }) {
-  const invitations = useQuery(read("GET /operator/invitations", {}));
+  const invitations = useInfiniteQuery(readPages("GET /operator/invitations", {}, { state: "open" }));
   const [act, setAct] = useState<Act | null>(null);
   const close = (): void => setAct(null);
   return (
     <Section title={words.invitations}>
       <Loaded query={invitations}>
-        {({ data }) => (
+        {(rows) => (
           <OpenInvitationsTable
             label={words.invitations}
             none={words.noInvitations}
-            invitations={data}
+            invitations={rows}
             columns={columns((kind, of) => setAct({ kind, of }))}
+            more={moreOf(invitations)}
           />
         )}
       </Loaded>
