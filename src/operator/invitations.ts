@@ -41,9 +41,7 @@ export const operatorInvitations = (on: InvitationsPorts) => ({
     org,
     state,
     ...asked
-  }: ListAsk & { org: string | null; state?: "open" | undefined }): Promise<
-    z.output<typeof invitationList>
-  > {
+  }: ListAsk & { org: string | null; state?: "open" | undefined }): Promise<z.output<typeof invitationList>> {
     if (org !== null) await assertOrganization(on.ledger, org);
     const { after, limit } = startOf(asked);
     const open = state !== undefined;
