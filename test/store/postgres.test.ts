@@ -177,7 +177,9 @@ describe("PostgreSQL: opening the store", () => {
     const role = await (await testPostgres()).database();
     const superuser = new pg.Client({ connectionString: role.url });
     await superuser.connect();
-    await superuser.query(`CREATE ROLE ${name} LOGIN; GRANT ALL ON SCHEMA public TO ${name}`);
+    await superuser.query(
+      `CREATE ROLE ${name} LOGIN; GRANT ALL ON SCHEMA public TO ${name}; CREATE SCHEMA people AUTHORIZATION ${name}`,
+    );
     const url = new URL(role.url);
     url.username = name;
     const own = mkdtempSync(join(tmpdir(), "tollgate-store-"));
