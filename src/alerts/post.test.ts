@@ -101,13 +101,14 @@ test.each([
 ])("of %j, in pieces of one byte, the status is %p", async (answer, status) => {
   const server = createServer((socket) => {
     socket.on("error", () => {}); // the other side leaves when it has the status
-    socket.once("data", async () => {
+    const trickle = async (): Promise<void> => {
       for (const byte of answer) {
         socket.write(byte);
         await Bun.sleep(0);
       }
       socket.end();
-    });
+    };
+    socket.once("data", () => void trickle());
   }).listen(0, "127.0.0.1");
   const { port } = server.address() as AddressInfo;
   const sent = await post(`http://127.0.0.1:${port}/`, message, { privateTargets: true });

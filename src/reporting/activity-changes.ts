@@ -7,7 +7,7 @@ import { type ActivityRow, REQUEST_COLUMNS } from "./activity-rows.ts";
 import { windowIfAsked } from "./windows.ts";
 
 /** Versions of requests by id, newest first. */
-export type Seen = ReadonlyMap<string, Version>;
+export type SeenVersions = ReadonlyMap<string, Version>;
 interface Version {
   /** Differs whenever the row does. */
   of: string;
@@ -18,7 +18,7 @@ interface Look {
   organizationId: string;
   query: Pick<ActivityQuery, "from" | "key" | "model">;
   /** The result of the look before; empty for the first. */
-  before: Seen;
+  before: SeenVersions;
 }
 
 /** A look covers so many of the newest requests. */
@@ -30,7 +30,7 @@ const OVERTAKEN = 500;
 export async function activityChanges(
   on: ActivityPorts,
   { organizationId, query, before }: Look,
-): Promise<{ seen: Seen; rows: ActivityRow[] }> {
+): Promise<{ seen: SeenVersions; rows: ActivityRow[] }> {
   await on.flushRequestLog();
   const newest = await newestOf(on, organizationId, query);
   const overtaken = [...before].filter(([id, { running }]) => running && !newest.has(id)).map(([id]) => id);
@@ -43,7 +43,7 @@ async function newestOf(
   { sql, clock }: ActivityPorts,
   organizationId: string,
   query: Look["query"],
-): Promise<Seen> {
+): Promise<SeenVersions> {
   const filter = { organizationId, query, window: windowIfAsked(query, clock.nowMs()) };
   const held = newestRequests(sql, filter, NEWEST).clearSelect().select(["request_id", "state", "hold"]);
   const logged = newestOfRequestLog(filter, NEWEST).clearSelect().select(["request_id", "requests"]);
@@ -57,7 +57,11 @@ async function newestOf(
   return new Map(versions.toSorted(([a], [b]) => (a < b ? 1 : -1)).slice(0, NEWEST));
 }
 
-async function versionsOf({ sql }: ActivityPorts, organizationId: string, ids: string[]): Promise<Seen> {
+async function versionsOf(
+  { sql }: ActivityPorts,
+  organizationId: string,
+  ids: string[],
+): Promise<SeenVersions> {
   if (ids.length === 0) return new Map();
   const query = from
     .selectFrom("request")

@@ -5,7 +5,7 @@ import type { Exchange } from "../../api/exchange.ts";
 import type { AskedTail } from "../../api/rooms.ts";
 import type { Tails } from "../../limits/tails.ts";
 import type { ActivityPorts } from "../../reporting/activity.ts";
-import { activityChanges, type Seen } from "../../reporting/activity-changes.ts";
+import { activityChanges, type SeenVersions } from "../../reporting/activity-changes.ts";
 import type { ActivityRow } from "../../reporting/activity-rows.ts";
 
 const ASK_MS = 1000;
@@ -79,7 +79,7 @@ async function* eventsOf(
   const nowMs = Date.now();
   const missedSinceMs = after !== undefined ? Date.parse(after) : (arrivedAt(lastEventId) ?? nowMs);
   const query = { ...filter, from: printTime(Math.min(missedSinceMs, nowMs - RUNS_MS)) };
-  let before: Seen | null = null;
+  let before: SeenVersions | null = null;
   const untilMs = performance.now() + LIVES_MS;
   let pingedAtMs = performance.now();
   let stoodAtMs = performance.now();
