@@ -15,6 +15,7 @@ import { refusalCost } from "./figures/refusal-cost.ts";
 import { replicas } from "./figures/replicas.ts";
 import { slowStreams } from "./figures/slow-streams.ts";
 import { stalledClient } from "./figures/stalled-client.ts";
+import { stages } from "./figures/stages.ts";
 import { startToReady } from "./figures/start-to-ready.ts";
 import { streamCost } from "./figures/stream-cost.ts";
 import { surfaces } from "./figures/surfaces.ts";
@@ -47,6 +48,7 @@ export const MEASURES: readonly NamedMeasure[] = [
   { name: "start to ready", measure: startToReady },
   { name: "limits", measure: limits, apart: true },
   { name: "parts", measure: parts, apart: true },
+  { name: "stages", measure: stages, apart: true },
   { name: "objects", measure: objects, apart: true },
   { name: "surfaces", measure: surfaces, apart: true },
 ];
