@@ -294,15 +294,12 @@ function withFormat(body: JsonObject): JsonObject {
 }
 
 /**
- * The body without fields that are sent to no upstream, and without tools that are left out; a choice among no tools is left out.
+ * The body without fields that are sent to no upstream, and without tools that are left out.
  */
 function sentBody(body: JsonObject, toolset: Toolset | null, unsent: ReadonlySet<string>): JsonObject {
   const names = Object.keys(body);
   const sent = names.some((name) => unsent.has(name))
     ? Object.fromEntries(names.filter((name) => !unsent.has(name)).map((name) => [name, body[name]]))
     : body;
-  if (toolset === null || toolset.dropped.length === 0) return sent;
-  if (toolset.written.length > 0) return { ...sent, tools: toolset.written };
-  const { tools: _none, tool_choice: _choice, ...without } = sent;
-  return without;
+  return toolset === null || toolset.dropped.length === 0 ? sent : { ...sent, tools: toolset.written };
 }

@@ -1,5 +1,5 @@
 // `tools` and `tool_choice` of a Messages body. A tool that the vendor runs has a price of its own: the search that agents always
-// send is left out and reported as ignored, every other one is refused by name (surfaces.md §4).
+// send is left out and reported as ignored, unless it is all that is offered; every other one is refused by name (surfaces.md §4).
 import type { ToolChoice, ToolDefinition } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -25,7 +25,7 @@ const NAME_LENGTH_MAX = 128;
 const TOOLS_MAX = 1024;
 const NAME = /^[A-Za-z0-9_-]+$/;
 const ELSEWHERE = { tools: 128, nameLength: 64 };
-/** Without it answers get worse, but not wrong. */
+/** Beside other tools, answers get worse without it, but not wrong. */
 const DROPPABLE = /^web_search_\d{8}$/;
 
 export interface Toolset {
@@ -74,6 +74,13 @@ export function readToolset(value: unknown): Toolset {
     set.tools.push(definition);
     set.written.push(item);
   }
+  if (set.dropped.length > 0 && set.tools.length === 0)
+    throw refuse(
+      "unsupported_value",
+      { parent: TOOLS, step: 0 },
+      "type",
+      `${echo(set.dropped[0])} is the only tool, and no published rate covers its searches: what the model says without one would pass for what it found. Offer a tool of your own that searches.`,
+    );
   if (set.tools.length > ELSEWHERE.tools)
     set.only ??= refuse(
       "array_above_max_length",
