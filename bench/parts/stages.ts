@@ -18,7 +18,7 @@ async function request(functions: Functions, stages: number): Promise<void> {
   const size = FUNCTIONS / stages;
   for (let begun = 0; begun < FUNCTIONS; begun += size) {
     for (let n = begun; n < begun + size; n += 1) functions[n]?.(of);
-    if (stages > 1) await null; // the others of the turn run the same stage
+    if (stages > 1) await Promise.resolve(); // the others of the turn run the same stage
   }
 }
 

@@ -74,12 +74,13 @@ export function readToolset(value: unknown): Toolset {
     set.tools.push(definition);
     set.written.push(item);
   }
-  if (set.dropped.length > 0 && set.tools.length === 0)
+  const [search] = set.dropped;
+  if (search !== undefined && set.tools.length === 0)
     throw refuse(
       "unsupported_value",
       { parent: TOOLS, step: 0 },
       "type",
-      `${echo(set.dropped[0])} is the only tool, and no published rate covers its searches: what the model says without one would pass for what it found. Offer a tool of your own that searches.`,
+      `${echo(search)} is the only tool, and no published rate covers its searches: what the model says without one would pass for what it found. Offer a tool of your own that searches.`,
     );
   if (set.tools.length > ELSEWHERE.tools)
     set.only ??= refuse(
