@@ -15,7 +15,7 @@ import { flush } from "../src/lib/flush.ts";
 import { isDiskFull } from "../src/store/sqlite-error.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
-import { dollars } from "./table.ts";
+import { dollars, plain } from "./table.ts";
 import { assertStore, dataDirOf, storeIn, storeOf, withConfig } from "./store-place.ts";
 
 export function addDb(program: Command): void {
@@ -147,7 +147,7 @@ function toldOf(heldOn: RestoreResult["heldOn"]): string {
     ...(creditsGone.length === 0
       ? []
       : [
-          `${counted(creditsGone.length, "credit")}: ${creditsGone.map(printCredit).join("; ")}. Credit them again.`,
+          `${counted(creditsGone.length, "credit")}. Credit ${creditsGone.length === 1 ? "it" : "them"} again:${each(creditsGone.map(printCredit))}`,
         ]),
   ];
   return [held, ...lost.map((what) => `Lost since the backup: ${what}`)].join("\n");
@@ -155,6 +155,9 @@ function toldOf(heldOn: RestoreResult["heldOn"]): string {
 
 const printCredit = ({ org, kind, amount, reference }: CreditGone): string =>
   `${dollars(formatUsd(amount))} ${kind} of ${org}, ${reference}`;
+
+/** All of them, one per line: a restore says it once. */
+const each = (names: readonly string[]): string => names.map((name) => `\n  ${plain(name)}`).join("");
 
 /** What of people is as in the backup again, for whoever ended it to end it once more. */
 function toldOfPeople(standsAgain: RestoreResult["standsAgain"]): string[] {
@@ -172,7 +175,7 @@ function toldOfPeople(standsAgain: RestoreResult["standsAgain"]): string[] {
   return [
     ...again
       .filter(([names]) => names !== null && names.length > 0)
-      .map(([names, what, way]) => `${what}: ${(names ?? []).join("; ")} (${way}).`),
+      .map(([names, what, way]) => `${what} (${way}):${each(names ?? [])}`),
     ...(members === null
       ? [
           "No accounts of before could be read: members and operators removed since the backup are back. Remove them again.",

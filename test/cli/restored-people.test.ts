@@ -151,7 +151,7 @@ test("the command names them, also if it finishes a restore that was interrupted
   const { code, out } = await runToEnd(PROGRAM, args, { env });
   expect([code, out]).toEqual([
     0,
-    expect.stringContaining(`since the backup: vera@example.com, viewer of ${org} (`),
+    expect.stringContaining(`(./tollgate members remove):\n  vera@example.com, viewer of ${org}\n`),
   ]);
-  expect(out).toContain("second factor have changed since: ida@example.com (");
+  expect(out).toContain("(./tollgate people reset EMAIL):\n  ida@example.com\n");
 });

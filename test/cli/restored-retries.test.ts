@@ -29,7 +29,9 @@ test(
     expect(restored.stdout).toContain(
       "1 request with an Idempotency-Key, among others. A retry of one of them is",
     );
-    expect(restored.stdout).toContain(`1 credit: $7.50 purchase of ${organizationId}, invoice-18`);
+    expect(restored.stdout).toContain(
+      `1 credit. Credit it again:\n  $7.50 purchase of ${organizationId}, invoice-18\n`,
+    );
     await gateway.run();
     await gateway.admin("POST", "/credits", paid);
     const bill = gateway.simulator.bill().length;
