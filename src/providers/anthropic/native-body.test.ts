@@ -101,6 +101,8 @@ test("identifiers leave as keyed hashes, and nothing else of the metadata does",
 test("who says nothing about thinking is asked for nothing", () => {
   expect(sent(SIMPLE)["thinking"]).toBeUndefined();
   expect(sent(SIMPLE, { model: "claude-sonnet-4-5" })["thinking"]).toBeUndefined();
+  const bound = { ...SIMPLE, thinking: { block_binding: { prefix_mismatch_behavior: "error" } } };
+  expect(sent(bound)).toEqual(sent(SIMPLE));
 });
 
 describe("thinking written for one generation, on another", () => {

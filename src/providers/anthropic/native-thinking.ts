@@ -1,6 +1,6 @@
 // How much a caller's own Messages body lets this model think: in the caller's terms if the model knows them,
 // otherwise in the nearest ones that it knows (wire.md §8.1).
-import { isJsonObject } from "../../domain/read-value.ts";
+import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import type { Contract } from "./contracts.ts";
 import { budgetWithin, DROP_UNBOUND, type Thoughts, thoughtsFor } from "./thinking.ts";
@@ -23,7 +23,7 @@ export function nativeThoughts(
     drops,
   }: { mode: string | null; contract: Contract; possible: boolean; drops: boolean },
 ): NativeThoughts {
-  const said = isJsonObject(thinking) ? thinking : null;
+  const said = isJsonObject(thinking) && isPresent(thinking["type"]) ? thinking : null;
   const effort = isJsonObject(output) && typeof output["effort"] === "string" ? output["effort"] : null;
   const told = (thoughts: Thoughts): NativeThoughts => ({
     ...thoughts,

@@ -26,6 +26,9 @@ export type SaidOfThinking = "enabled" | "adaptive" | "disabled" | null;
  */
 export function readThinking(value: unknown): { said: SaidOfThinking; dropped: string[] } {
   const given = readObject(value, null, "thinking");
+  // How thoughts of another conversation are taken, whatever the model thinks by default: the gateway has them dropped.
+  if (!isPresent(given.type) && isPresent(given["block_binding"]))
+    return { said: null, dropped: unreadMembers("thinking", given, ["type"]) };
   const type = readChoice(given.type, ["enabled", "adaptive", "disabled", "between_tools"], THINKING, "type");
   const said = type === "between_tools" ? "disabled" : type;
   const dropped = unreadMembers("thinking", given, ["type", "budget_tokens"]);

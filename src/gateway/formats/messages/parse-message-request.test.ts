@@ -223,6 +223,13 @@ test("a search of the vendor's beside other tools is left out and named; the cho
   expect(some.native?.body).toEqual({ ...BASE, tools: [tool("a")], tool_choice });
 });
 
+test("how thoughts of another conversation are taken says nothing about thinking", () => {
+  const binding = { prefix_mismatch_behavior: "drop_block" };
+  const { reasoning, native } = parsed({ thinking: { block_binding: binding } });
+  expect([reasoning, native?.dropped]).toEqual([null, ["thinking.block_binding"]]);
+  expect(refusalOf(() => parsed({ thinking: {} }))).toMatchObject({ param: "thinking.type" });
+});
+
 test("the identifier of a user is one, and goes no other way", () => {
   const request = parsed({ metadata: { user_id: "u", more: 1 } });
   expect([request.identifiers, request.ignored, request.forwarded]).toEqual([{ user: "u" }, [], {}]);
