@@ -118,14 +118,6 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     // The banner shows its key only once, so a start that fails because the port is taken must not create it.
     const demoKey = config.trust === null ? await firstStart(ledger) : null;
     const url = listeningAddress({ host: config.listen.host, port: gateway.server.port });
-    const signInLink =
-      worker === "other"
-        ? null
-        : await unlessAborted(
-            firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey, clock }),
-            signal,
-          );
-    // The last step that can fail: whoever finds the file finds a gateway that has started.
     const operatorFile = await openOperatorFile(
       {
         ledger,
@@ -142,6 +134,13 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
       await operatorFile.stop();
     };
     releases.health.start(jobs);
+    const signInLink =
+      worker === "other"
+        ? null
+        : await unlessAborted(
+            firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey, clock }),
+            signal,
+          );
     const stop = async (): Promise<void> => {
       try {
         await close();

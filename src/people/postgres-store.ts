@@ -43,7 +43,7 @@ export async function openPeopleSchema(connectionString: string): Promise<People
     client.on("error", lost);
     confirmCommits(client);
   });
-  const transactions = new PeopleTransactions(connectionsOn(pool));
+  const transactions = new PeopleTransactions(connectionsOn(pool, lost));
   const numbered = (text: string): string => text.replaceAll(/\?(\d+)/g, "$$$1");
   let ledgerSchema: string | null = null;
   const store: PeopleStore = {
@@ -78,15 +78,25 @@ async function makeSchema(pool: Pool): Promise<void> {
   if (rows[0]?.made === null) await pool.query(`CREATE SCHEMA ${SCHEMA}`);
 }
 
-function connectionsOn(pool: Pool): Connections {
+/** `lost` is called for each statement that failed because of the database: the library of sign-ins does not pass on why. */
+function connectionsOn(pool: Pool, lost: () => void): Connections {
   const gate = new Gate();
+  const noting = async (running: Promise<Ran>): Promise<Ran> => {
+    try {
+      return await running;
+    } catch (error) {
+      if (errorKind(error) === "store") lost();
+      throw error;
+    }
+  };
   return {
-    once: (text, values) => runOn(pool, text, values),
+    once: (text, values) => noting(runOn(pool, text, values)),
     async begin() {
       // Queues before taking a connection, so that readers still find one.
       const leave = await gate.enter({ afterMs: WAIT_MS, error: () => overloaded() });
       try {
-        return transactionOn(await begun(pool), leave);
+        const transaction = transactionOn(await begun(pool), leave);
+        return { ...transaction, run: (text, values) => noting(transaction.run(text, values)) };
       } catch (error) {
         leave();
         throw error;

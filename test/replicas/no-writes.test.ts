@@ -51,7 +51,11 @@ const ask = (more: object = {}): object => ({
   ...more,
 });
 
-const until = (holds: () => Promise<boolean>): Promise<void> => waitFor(holds, "what the test is about");
+/** Rarely enough that a store whose disk is full is not back and away again in between. */
+const ASK_EVERY_MS = 50;
+
+const until = (holds: () => Promise<boolean>): Promise<void> =>
+  waitFor(async () => (await holds()) || (await Bun.sleep(ASK_EVERY_MS), false), "what the test is about");
 
 /** A refusal comes at once: what takes longer was admitted. */
 const ADMITTED_MS = 2_000;
