@@ -97,10 +97,11 @@ const SCENARIOS: Record<string, () => Promise<unknown>> = {
   },
   tollgate_overload_refusals_total: () => whileStreaming(() => gateway.chat(customer, hello())),
   tollgate_limit_refusals_total: () => whileStreaming(() => gateway.chat(customer, hello())),
-  tollgate_provider_doubts_total: () => {
+  tollgate_provider_doubts_total: async () => {
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000 };
-    gateway.simulator.behave({ behaviour: { usage }, calls: 1 });
-    return gateway.chat(customer, hello());
+    gateway.simulator.behave({ behaviour: { usage } }); // not for one call: an earlier scenario's may still begin
+    await gateway.chat(customer, hello());
+    gateway.simulator.behave({ behaviour: {} });
   },
   tollgate_failed_jobs_total: async () => {
     const flush = spyOn(RequestLog.prototype, "flush").mockRejectedValueOnce(new Error("a job that failed"));
