@@ -1,7 +1,7 @@
 // A program in a process group of its own: whatever it leaves behind is found, named and ended. A process that outlives a
 // run would hold its output open, so that the run never ends.
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** Processes that a program has told to end are given this long. */
 const GRACE_MS = 10_000;
@@ -31,8 +31,11 @@ export async function runInGroup(
   if (running.size === 1) for (const signal of SIGNALS) process.on(signal, passOn);
   const closed = new Promise((resolve) => child.once("close", resolve));
   const code = await new Promise<number>((resolve) => child.once("exit", (status) => resolve(status ?? 1)));
-  for (let ms = 0; signalGroup(child, 0) && ms < graceMs; ms += LOOK_EVERY_MS) await Bun.sleep(LOOK_EVERY_MS);
-  const left = membersOf(child.pid ?? 0);
+  let left = membersOf(child);
+  for (let ms = 0; left.length > 0 && ms < graceMs; ms += LOOK_EVERY_MS) {
+    await Bun.sleep(LOOK_EVERY_MS);
+    left = membersOf(child);
+  }
   signalGroup(child, "SIGKILL");
   await closed;
   running.delete(child);
@@ -58,24 +61,18 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
   }
 }
 
-/** The command lines of a group's members, where the system lists its processes. */
-function membersOf(group: number): string[] {
-  return list("/proc").flatMap((pid) => {
-    const [, , , , its] = /^\d+ \((.*)\) (\S) (\d+) (\d+)/s.exec(read(`/proc/${pid}/stat`)) ?? [];
-    if (Number(its) !== group) return [];
-    return read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim().slice(0, 300) || [];
+/** The command lines of those in its group that still run; where the system lists no processes, only that there are some. */
+function membersOf(child: ChildProcess): string[] {
+  const { pid } = child;
+  if (!existsSync("/proc/self/stat")) return signalGroup(child, 0) ? [`process group ${pid}`] : [];
+  return readdirSync("/proc").flatMap((name) => {
+    const [, group] = /^\d+ \(.*\) \S \d+ (\d+)/s.exec(read(`/proc/${name}/stat`)) ?? [];
+    if (Number(group) !== pid) return [];
+    return read(`/proc/${name}/cmdline`).replaceAll("\0", " ").trim().slice(0, 300) || []; // none: it has ended
   });
 }
 
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
-}
-
-/** Empty if the process has ended meanwhile. */
+/** Empty if there is no such process, or no longer. */
 function read(path: string): string {
   try {
     return readFileSync(path, "utf8");

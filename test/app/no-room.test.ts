@@ -86,3 +86,37 @@ test("a database that was made read-only", async () => {
     await gateway.stop();
   }
 }, 60_000);
+
+test("a database that is writable again, through a session that is still read-only", async () => {
+  let url = "";
+  const gateway = await startGateway({
+    store: "postgres",
+    configure: (config) => {
+      unlimited(config);
+      url = config.databaseUrl ?? "";
+    },
+  });
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const name = new URL(url).pathname.slice(1);
+  const readOnly = (value: "on" | "off") =>
+    admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`);
+  const endSessions = () =>
+    admin.query(
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1 AND application_name = 'tollgate people'",
+      [name],
+    );
+  try {
+    await firstOperator(gateway, EMAIL);
+    await admin.query("SET default_transaction_read_only = off");
+    await readOnly("on");
+    await endSessions();
+    await signIn(gateway); // in a new session, which stays read-only
+    await readOnly("off");
+    expect(await signIn(gateway)).toEqual([503, "overloaded"]);
+    expect(await signIn(gateway)).toEqual([200, undefined]);
+  } finally {
+    await admin.end();
+    await gateway.stop();
+  }
+}, 60_000);

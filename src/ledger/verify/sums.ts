@@ -140,25 +140,26 @@ const creditChecks = ({ sum, referenceOf }: StoreWords) => ({
   topUps: `
     WITH booked AS MATERIALIZED (
       SELECT org_id, txn, kind, reference, count(*) || ' of ' || ${sum("amount")} || ' at ' || coalesce(CAST(max(at) AS text), '?') AS found
-      FROM ledger_entry WHERE kind IN ('purchase', 'grant') GROUP BY org_id, txn, kind, reference)
+      FROM ledger_entry WHERE kind IN ('purchase', 'grant') GROUP BY org_id, txn, kind, reference),
+    told AS MATERIALIZED (SELECT t.org_id, t.txn, t.kind, ${referenceOf("t")} AS reference FROM topup t)
     SELECT t.org_id, t.external_id, '1 of ' || t.amount || ' at ' || t.at, coalesce(b.found, '0 of 0 at ?')
     FROM topup t LEFT JOIN booked b
       ON b.org_id = t.org_id AND b.txn = t.txn AND b.kind = t.kind AND b.reference = ${referenceOf("t")}
     UNION ALL
-    SELECT e.org_id, e.reference, '1', '0' FROM ledger_entry e WHERE e.kind IN ('purchase', 'grant')
-      AND NOT EXISTS (SELECT 1 FROM topup t WHERE t.org_id = e.org_id AND t.txn = e.txn AND t.kind = e.kind
-        AND ${referenceOf("t")} = e.reference)`,
+    SELECT e.org_id, e.reference, '1', '0' FROM ledger_entry e LEFT JOIN told
+      ON told.org_id = e.org_id AND told.txn = e.txn AND told.kind = e.kind AND told.reference = e.reference
+    WHERE e.kind IN ('purchase', 'grant') AND told.org_id IS NULL`,
   reversals: `
     WITH booked AS MATERIALIZED (
       SELECT org_id, txn, reference, ${sum("amount")} || ' at ' || coalesce(CAST(max(at) AS text), '?') AS found
-      FROM ledger_entry WHERE kind IN ('chargeback', 'chargeback_debt', 'refund') GROUP BY org_id, txn, reference)
+      FROM ledger_entry WHERE kind IN ('chargeback', 'chargeback_debt', 'refund') GROUP BY org_id, txn, reference),
+    told AS MATERIALIZED (SELECT r.org_id, r.txn, ${referenceOf("r")} AS reference FROM reversal r)
     SELECT r.org_id, r.external_id, r.amount || ' at ' || r.at, coalesce(b.found, '0 at ?')
     FROM reversal r LEFT JOIN booked b ON b.org_id = r.org_id AND b.txn = r.txn AND b.reference = ${referenceOf("r")}
     UNION ALL
-    SELECT e.org_id, e.reference, '0', CAST(e.amount AS text) FROM ledger_entry e
-    WHERE e.kind IN ('chargeback', 'chargeback_debt', 'refund')
-      AND NOT EXISTS (SELECT 1 FROM reversal r WHERE r.org_id = e.org_id AND r.txn = e.txn
-        AND ${referenceOf("r")} = e.reference)`,
+    SELECT e.org_id, e.reference, '0', CAST(e.amount AS text) FROM ledger_entry e LEFT JOIN told
+      ON told.org_id = e.org_id AND told.txn = e.txn AND told.reference = e.reference
+    WHERE e.kind IN ('chargeback', 'chargeback_debt', 'refund') AND told.org_id IS NULL`,
   topUpBalances: wrongBalances("topup", referenceOf("c")),
   reversalBalances: wrongBalances("reversal", referenceOf("c")),
   refunds: `
