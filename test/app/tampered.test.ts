@@ -72,6 +72,8 @@ const ACTS: Act[] = [
     ],
   ],
   ["the end of requests, by which statements list their charges", "I6", ...later("request", "ended_at")],
+  ["credits that came, whose entries stay", "I16", ...removed("topup")],
+  ["credits that went back, whose entries stay", "I16", ...removed("reversal")],
   ["when credits came", "I16", ...later("topup", "at")],
   ["when credits went back", "I16", ...later("reversal", "at")],
   [
