@@ -311,7 +311,10 @@ export interface Ledger {
   checkBooks(suspects: readonly string[]): Promise<void>;
   /** Resumes a stopped organization, as an operator decided. */
   resume(of: { organizationId: string; reason: string }, actor: Actor): Promise<ResumeOutcome>;
-  /** True if the store takes writes right now; used by `/readyz`. */
+  /**
+   * True if the store takes writes; used by `/readyz`. One that refused some, because it was full or read-only, has to
+   * take one first, or to refuse none for two seconds.
+   */
   ready(): boolean;
   /** Returns why the store takes no writes, for the log; empty while it does. */
   trouble(): string;

@@ -90,8 +90,8 @@ test("a page, its chart or the palette, whose code the gateway does not have, wo
   await page.evaluate("sessionStorage.clear()");
   // The browser asks once for a module while the page is there.
   const asked = await lacking(page, "**/assets/palette-*.js", 1);
-  await page.getByRole("button", { name: shellTexts.find }).click();
-  await page.waitForEvent("load");
+  // Waited for from before the click: it may load anew before the click has ended.
+  await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: shellTexts.find }).click()]);
   await page.getByRole("button", { name: shellTexts.find }).click();
   await page.getByRole("dialog").waitFor();
   expect(asked()).toBe(2);

@@ -36,11 +36,13 @@ const isCut = (): Committed<string>[] => {
   throw CUT;
 };
 
+const FULL = new Error("could not extend file: No space left on device");
+
 const groupCommit = (open: GroupCommitPorts<string, string>["open"]): GroupCommit<string, string> =>
   new GroupCommit({
     open,
     errorKind: () => "store",
-    wasRefused: () => false,
+    wasRefused: (error) => error === FULL,
     wasCutIdle: (error) => error === CUT,
     rank: (operation) => (operation === "settle" ? 0 : 2),
     outlives: (operation) => operation === "settle",
@@ -52,7 +54,7 @@ const groupCommit = (open: GroupCommitPorts<string, string>["open"]): GroupCommi
   });
 
 const until = async (holds: () => boolean): Promise<void> => {
-  for (let n = 0; n < 500 && !holds(); n += 1) await Bun.sleep(2);
+  for (let n = 0; n < 1_500 && !holds(); n += 1) await Bun.sleep(2);
   expect(holds()).toBe(true);
 };
 
@@ -142,6 +144,47 @@ test("an interrupted batch is refused at once if there is no other connection", 
     async () => writers.shift() ?? Promise.reject(new Error("the database is away")),
   );
   expect(await toldTo(commits.submit("admit"))).toBe("overloaded");
+  await commits.close();
+});
+
+/** A store that refuses each batch for as long as it is full, and the group commit on it. */
+function onFullStore(): { commits: GroupCommit<string, string>; store: { isFull: boolean; asked: number } } {
+  const store = { isFull: true, asked: 0 };
+  const commit = (operations: readonly string[]): Committed<string>[] => {
+    store.asked += 1;
+    if (store.isFull) throw FULL;
+    return takes(operations);
+  };
+  return { store, commits: groupCommit(async () => new FakeWriter(commit)) };
+}
+
+test("a store that refuses is tried again and again, and does not count as back until it has taken something", async () => {
+  const { commits, store } = onFullStore();
+  const ready = new Set<boolean>();
+  expect(await toldTo(commits.submit("admit"))).toBe("overloaded");
+  for (const endMs = performance.now() + 3_000; performance.now() < endMs; await Bun.sleep(5)) {
+    ready.add(commits.ready);
+    if (commits.tries) expect(await toldTo(commits.submit("admit"))).toBe("overloaded");
+  }
+  expect([...ready]).toEqual([false]);
+  expect(commits.trouble).toBe(FULL.message);
+  expect(store.asked).toBeGreaterThan(3);
+  expect(store.asked).toBeLessThan(12);
+  store.isFull = false;
+  await until(() => commits.tries);
+  expect(await toldTo(commits.submit("admit"))).toBe("admit is done");
+  expect([commits.ready, commits.trouble]).toEqual([true, null]);
+  await commits.close();
+});
+
+test("a store that refused counts as back after a while if nobody asks", async () => {
+  const { commits, store } = onFullStore();
+  expect(await toldTo(commits.submit("admit"))).toBe("overloaded");
+  store.isFull = false;
+  await until(() => commits.tries);
+  expect(commits.ready).toBe(false);
+  await Bun.sleep(2_000);
+  expect([commits.ready, commits.trouble]).toEqual([true, null]);
   await commits.close();
 });
 

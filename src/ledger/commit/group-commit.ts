@@ -65,6 +65,8 @@ const CONFLICTS_AT_MOST = 8;
 const CONFLICTS_WITHIN_MS = 3_000;
 const REOPEN_FIRST_MS = 50;
 const REOPEN_AT_MOST_MS = 2_000;
+/** A store that refused is tried again by requests; unless it refuses one of them, it counts as back after this long. */
+const TRIAL_MS = 2_000;
 /** The longest that a caller waits for the outcome of an unknown commit. */
 const UNKNOWN_AT_MOST_MS = 3_000;
 
@@ -77,6 +79,8 @@ export class GroupCommit<Operation, Outcome> {
   private away = false;
   /** True while the store responds but refused the last batch. */
   private refusing = false;
+  /** Until when the store is on trial, if it has not taken a batch by then; monotonic milliseconds. */
+  private trialUntilMs = Number.NEGATIVE_INFINITY;
   private closed = false;
   private reopenInMs = REOPEN_FIRST_MS;
   private failure: unknown = null;
@@ -88,14 +92,23 @@ export class GroupCommit<Operation, Outcome> {
     this.atEnd = ports.jobs.guarded("ledger_commit", () => this.run());
   }
 
-  /** False while the store takes no writes from this process. */
+  /** False while the store takes no writes from this process, and while it is on trial after it refused some. */
   get ready(): boolean {
+    return this.tries && !this.onTrial;
+  }
+
+  /** True if operations are tried: the store is there, or refused some a while ago and may take them now. */
+  get tries(): boolean {
     return !this.away && !this.closed;
   }
 
-  /** The error that the store was lost with; null while it is available. */
+  /** The error that the store was lost with; null once it counts as back. */
   get trouble(): string | null {
-    return this.away ? messageOf(this.failure) : null;
+    return this.away || this.onTrial ? messageOf(this.failure) : null;
+  }
+
+  private get onTrial(): boolean {
+    return performance.now() < this.trialUntilMs;
   }
 
   /** Connects, so that the first request need not and a lost store is noticed before it. */
@@ -170,7 +183,7 @@ export class GroupCommit<Operation, Outcome> {
       const outcomes = await writer.commit(batch.map(({ operation }) => operation));
       const waitedMs = beganMs - (batch[0]?.sinceMs ?? beganMs);
       this.ports.pulse.committed(batch.length, performance.now() - beganMs, waitedMs);
-      if (this.away) this.tookSomething(writer);
+      if (this.away || this.onTrial) this.tookSomething(writer);
       this.tell(batch, outcomes);
     } catch (error) {
       await this.failed(writer, batch, { error, conflicts });
@@ -299,8 +312,9 @@ export class GroupCommit<Operation, Outcome> {
         return null;
       }
       this.writer = writer;
-      // A store that refused is trusted again once it has taken what waits; if nothing waits, the next request finds out.
-      if (!this.refusing || this.waiting === 0) this.tookSomething(writer);
+      // A store that refused is back once it has taken what waits; if nothing waits, the next request finds out.
+      if (!this.refusing) this.tookSomething(writer);
+      else if (this.waiting === 0) this.putOnTrial(writer);
     } catch (error) {
       await writer?.close().catch(() => {});
       this.lost(error, []); // retried until it works
@@ -310,8 +324,16 @@ export class GroupCommit<Operation, Outcome> {
 
   private tookSomething(writer: Writer<Operation, Outcome>): void {
     this.refusing = false;
+    this.trialUntilMs = Number.NEGATIVE_INFINITY;
     this.away = !writer.hasRoom();
     if (!this.away) this.reopenInMs = REOPEN_FIRST_MS;
+  }
+
+  /** The waits stay as long as they have become: a store that is full would be left and opened all the time. */
+  private putOnTrial(writer: Writer<Operation, Outcome>): void {
+    this.refusing = false;
+    this.away = !writer.hasRoom();
+    if (!this.away) this.trialUntilMs = performance.now() + TRIAL_MS;
   }
 
   /** The connection was lost while idle: it is better to find out now than with the next request. */
@@ -338,6 +360,6 @@ export class GroupCommit<Operation, Outcome> {
   private async tryAgainLater(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, this.reopenInMs));
     this.reopenInMs = Math.min(this.reopenInMs * 2, REOPEN_AT_MOST_MS);
-    if (this.writer !== null && this.waiting === 0) this.tookSomething(this.writer);
+    if (this.writer !== null && this.waiting === 0) this.putOnTrial(this.writer);
   }
 }

@@ -266,7 +266,7 @@ class PostgresLedger {
   private async checkKey(credential: Credential): Promise<Refusal | KeyTerms> {
     // The same check as in COMMIT 1, before the request is read.
     const { organizationId, keyId } = credential;
-    if (!this.lease.valid || !this.writers.readyFor(organizationId)) throw overloaded();
+    if (!this.lease.valid || !this.writers.triesFor(organizationId)) throw overloaded();
     const row = await this.keyReader.read(organizationId, keyId);
     const known = decideKey(row, credential, this.nowMs());
     return known.kind === "refused" ? known.refusal : known.key;

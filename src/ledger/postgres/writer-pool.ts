@@ -71,9 +71,9 @@ export class WriterPool {
     return this.writerOf(organizationOf(operation)).submit(operation);
   }
 
-  /** True if the writer of this organization takes operations now. */
-  readyFor(organizationId: string): boolean {
-    return this.writerOf(organizationId).ready;
+  /** True if the writer of this organization tries operations now. */
+  triesFor(organizationId: string): boolean {
+    return this.writerOf(organizationId).tries;
   }
 
   private writerOf(organizationId: string): GroupCommit<MoneyOperation, MoneyOutcome> {

@@ -112,7 +112,7 @@ export async function openSqliteLedger({
   books.begin();
   return {
     checkKey: (credential) => {
-      if (!batches.ready) throw overloaded();
+      if (!batches.tries) throw overloaded();
       const { organizationId, keyId } = credential;
       const row = commit.connection.keys.read(organizationId, keyId);
       const known = decideKey(row, credential, clock.nowMs());
