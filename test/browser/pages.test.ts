@@ -11,6 +11,8 @@ import { inspect } from "./inspect.ts";
 import { OBSERVED, seenBy } from "./observed.ts";
 
 const LAPTOP = { width: 1024, height: 768 };
+/** The narrowest with the navigation beside the page. */
+const TABLET = { width: 769, height: 1024 };
 const SECOND_MS = 1_000;
 /** The limit of visible movement while a page loads (docs/design/dashboard.md §13). */
 const MOVED = 0.1;
@@ -46,7 +48,7 @@ async function look(address: string): Promise<void> {
 /** Columns are folded as soon as the page has measured itself. */
 async function fits(address: string): Promise<void> {
   const { page } = visitor;
-  for (const size of [LAPTOP, PHONE]) {
+  for (const size of [LAPTOP, TABLET, PHONE]) {
     await page.setViewportSize(size);
     const at = `${address} at ${size.width}: `;
     for (const faults of [WIDER, BROKEN])
@@ -106,6 +108,27 @@ for (const page of OPERATOR_PAGES)
     const address = path.operator(page);
     await look(address);
   });
+
+test("operator: on a tablet the organization stands below its request's time", async () => {
+  const { page } = visitor;
+  await page.setViewportSize(TABLET);
+  await page.route("**/app/v1/operator/requests?*", async (route) => {
+    const answer = (await (await route.fetch()).json()) as { data: { org: { name: string } }[] };
+    for (const { org } of answer.data) org.name = "Northwind Robotics of the Far North";
+    await route.fulfill({ json: answer });
+  });
+  await visitor.open(path.operator("requests"));
+  const row = page.locator(".table-scroll tbody tr").first();
+  const name = row.locator("td").first().locator("p");
+  await name.waitFor();
+  const [time, organization] = await Promise.all([
+    row.getByRole("link").first().boundingBox(),
+    name.boundingBox(),
+  ]);
+  expect(organization?.y).toBeGreaterThan((time?.y ?? 0) + (time?.height ?? 0) / 2);
+  await page.unrouteAll();
+  await page.setViewportSize(DESKTOP);
+});
 
 test("content below something that loads appears together with it", async () => {
   const { page } = visitor;

@@ -11,6 +11,7 @@ import { operatorLedgerTexts } from "../../dashboard/pages/operator/ledger/texts
 import { playgroundTexts } from "../../dashboard/pages/playground/texts.ts";
 import { sharedBrowser } from "./chromium.ts";
 import { type Dashboard, DESKTOP, OPERATOR, PHONE, startDashboard, Visitor } from "./dashboard.ts";
+import { WIDER } from "./fitting.ts";
 import { startSeeded } from "./seeded.ts";
 import { seedTrouble } from "./fixture-trouble.ts";
 
@@ -131,7 +132,12 @@ async function lived(): Promise<void> {
             path: join(folder, `${name}-${screen}.png`),
             fullPage: only === "all",
           });
-          console.log(`${name}-${screen}.png`, ...visitor.complained());
+          const wider = await visitor.page.evaluate<string>(WIDER);
+          console.log(
+            `${name}-${screen}.png`,
+            ...visitor.complained(),
+            wider && `wider than its frame: ${wider}`,
+          );
         }
       }
       await visitor.leave();

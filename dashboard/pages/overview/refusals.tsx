@@ -35,7 +35,7 @@ export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps)
       title: words.cause,
       always: true,
       cell: ({ code, model, key, cause, next, instead }) => (
-        <Stack gap={2} maw="66vw">
+        <Stack gap={2} maw="min(66vw, 100cqi - 7rem)">
           <Link
             to={path.organization(org, "activity")}
             search={{
