@@ -1,5 +1,5 @@
-// `tools` and `tool_choice` of a Messages body. A tool that the vendor runs has a price of its own: the search that agents always
-// send is left out and reported as ignored, unless it is all that is offered; every other one is refused by name (surfaces.md §4).
+// `tools` and `tool_choice` of a Messages body. Only tools with a schema are offered: the vendor's search, which agents always send,
+// is left out and reported as ignored, unless it is all that is offered; its other tools are refused by name (surfaces.md §4).
 import type { ToolChoice, ToolDefinition } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -17,6 +17,7 @@ import {
 } from "../../../domain/read-value.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
 import { cacheMark } from "../chat-completions/parse-cache-mark.ts";
+import { searchAlone } from "../search-alone.ts";
 
 const TOOLS: Place = { parent: null, step: "tools" };
 const TOOL_CHOICE: Place = { parent: null, step: "tool_choice" };
@@ -75,13 +76,7 @@ export function readToolset(value: unknown): Toolset {
     set.written.push(item);
   }
   const [search] = set.dropped;
-  if (search !== undefined && set.tools.length === 0)
-    throw refuse(
-      "unsupported_value",
-      { parent: TOOLS, step: 0 },
-      "type",
-      `${echo(search)} is the only tool, and no published rate covers its searches: what the model says without one would pass for what it found. Offer a tool of your own that searches.`,
-    );
+  if (search !== undefined && set.tools.length === 0) throw searchAlone(search, { parent: TOOLS, step: 0 });
   if (set.tools.length > ELSEWHERE.tools)
     set.only ??= refuse(
       "array_above_max_length",

@@ -15,6 +15,7 @@ import {
   refuse,
 } from "../../../domain/read-value.ts";
 import { readName, readNotes, requireToolCount } from "../chat-completions/parse-tools.ts";
+import { searchAlone } from "../search-alone.ts";
 
 export interface OfferedTool {
   kind: "function" | "custom";
@@ -34,17 +35,25 @@ export interface OfferedTools {
 export interface ToolList extends OfferedTools {
   /** Indexes of those that are not sent, because no rate covers them and the model can do without. */
   dropped: readonly number[];
+  /** The first of them, and its place; null: none. */
+  search: { type: string; at: NonNullable<Place> } | null;
   /** The model may look for more; only upstreams of this shape can be asked to. */
   searched: boolean;
 }
 
-export const NO_TOOLS: ToolList = { definitions: [], byHeard: new Map(), dropped: [], searched: false };
+export const NO_TOOLS: ToolList = {
+  definitions: [],
+  byHeard: new Map(),
+  dropped: [],
+  search: null,
+  searched: false,
+};
 
 const HEARD_LENGTH_MAX = 64;
 const NAME_LENGTH_MAX = 128;
 const SINGLE = ["function", "custom"] as const;
 const KINDS = [...SINGLE, "namespace"] as const;
-/** Searches are paid per call; clients offer them unasked. */
+/** Searches are paid per call; clients offer them unasked, beside tools of their own. */
 const DROPPABLE = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
 /** Costs nothing but the tokens of what it finds, all of which the request holds or its caller adds. */
 const SEARCH = "tool_search";
@@ -67,18 +76,28 @@ export function parseOfferedTools(value: unknown, parent: Place = null): ToolLis
     definitions.push(tool.kind === "custom" ? customTool(given, heard, at) : functionTool(given, heard, at));
     requireToolCount(definitions.length, parent);
   };
+  let search: ToolList["search"] = null;
   let searched = false;
   for (const [index, item] of readArray(value, parent, "tools").entries()) {
     const at: NonNullable<Place> = { parent: tools, step: index };
     const tool = readObject(item, tools, index);
     const type = readString(tool.type, at, "type");
-    if (DROPPABLE.test(type)) dropped.push(index);
-    else if (type === SEARCH) searched = true;
+    if (DROPPABLE.test(type)) {
+      dropped.push(index);
+      search ??= { type, at };
+    } else if (type === SEARCH) searched = true;
     else if (type === "namespace") addGroup(tool, at, add);
     else if (type === "function" || type === "custom") add(tool, null, at);
     else throw notOpen(type, at, KINDS);
   }
-  return { definitions, byHeard, dropped, searched };
+  return { definitions, byHeard, dropped, search, searched };
+}
+
+/** Throws a Refusal if a search that is not sent is all that the lists offer. */
+export function requireMoreThanSearch(lists: readonly ToolList[]): void {
+  if (lists.some(({ definitions, searched }) => searched || definitions.length > 0)) return;
+  const alone = lists.find(({ search }) => search !== null)?.search ?? null;
+  if (alone !== null) throw searchAlone(alone.type, alone.at);
 }
 
 /** The tools of `tools` and of later lists in the conversation, where one may stand again: its latest description counts. */
@@ -114,7 +133,7 @@ const notOpen = (type: string, at: NonNullable<Place>, kinds: readonly string[])
     "unsupported_value",
     at,
     "type",
-    `${echo(type)} is not supported: it would run at the provider and cost extra there. Send one of ${list(kinds)}.`,
+    `${echo(type)} is not supported: it is one of the provider's own tools, which no published rate covers. Send one of ${list(kinds)}.`,
   );
 
 const notInside = (type: string, at: NonNullable<Place>): Error =>

@@ -3,7 +3,7 @@ import { type ChatRequest, countAttachments, emptyRequest } from "../../../domai
 import { clip, isPresent, type JsonObject } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
 import { objectBody, requireFields } from "../../../domain/request-body.ts";
-import { joinedOffer, type OfferedTools } from "./offered-tools.ts";
+import { joinedOffer, type OfferedTools, requireMoreThanSearch } from "./offered-tools.ts";
 import { parseOfferedChoice } from "./parse-offered-choice.ts";
 import { saysNothing } from "../chat-completions/refused-fields.ts";
 import { REFUSED_HERE } from "./refused-here.ts";
@@ -25,7 +25,9 @@ export function parseResponseRequest(decoded: unknown): ParsedResponseRequest {
   for (const name of Object.keys(body)) readField(draft, name, body[name]);
   requireFields(body, REQUIRED);
   const { offered: list, input } = draft;
-  const offered = input.offers.length === 0 ? list : joinedOffer([list, ...input.offers]);
+  const lists = [list, ...input.offers];
+  requireMoreThanSearch(lists);
+  const offered = lists.length === 1 ? list : joinedOffer(lists);
   return { request: finish(draft, offered, body), offered, body };
 }
 
