@@ -23,7 +23,7 @@ export interface ClaudeAccount {
 
 export function claudeCodec({ envelope: name, own, contract, authorize }: ClaudeAccount): Codec<string> {
   const envelope = ENVELOPES[name];
-  const { versionInBody, binding } = envelope;
+  const { versionInBody, binding, systemTurns } = envelope;
   const headersOf = (upstreamModel: string, { headers }: OutgoingBody): Record<string, string> => ({
     "content-type": "application/json",
     ...(versionInBody === null && { "anthropic-version": API_VERSION }),
@@ -39,7 +39,7 @@ export function claudeCodec({ envelope: name, own, contract, authorize }: Claude
     idHeader: envelope.idHeader,
     speaks: ["anthropic-messages"],
     prepare(draft) {
-      const dialect = { contract, versionInBody, dropsUnbound: binding, ownApi: name === "direct" };
+      const dialect = { contract, versionInBody, dropsUnbound: binding, host: name, systemTurns };
       const { native } = draft.request;
       return native?.shape === "anthropic-messages"
         ? nativeClaudeBody(draft, native, dialect)

@@ -36,6 +36,8 @@ export interface Envelope {
   idHeader: string;
   /** True if it knows the vendor's own switch for thoughts that belong to another conversation. */
   binding: boolean;
+  /** True if a system message may stand within a conversation there, where the model knows such turns. */
+  systemTurns: boolean;
   /** True if it counts a prompt's tokens free of charge, beside its messages. */
   counts: boolean;
 }
@@ -45,6 +47,7 @@ const MESSAGES = {
   versionInBody: null,
   idHeader: "request-id",
   binding: false,
+  systemTurns: true,
   counts: true,
 };
 const DIRECT = "https://api.anthropic.com/v1";
@@ -68,6 +71,7 @@ export const ENVELOPES: Record<EnvelopeName, Envelope> = {
     hosts: [".services.ai.azure.com"],
     example: "https://my-resource.services.ai.azure.com/anthropic/v1",
     credentials: azureCredentials,
+    systemTurns: false,
   },
   vertex: {
     title: "Google",
@@ -84,6 +88,7 @@ export const ENVELOPES: Record<EnvelopeName, Envelope> = {
     versionInBody: "vertex-2023-10-16",
     idHeader: "x-request-id",
     binding: false,
+    systemTurns: true,
     counts: false,
   },
   bedrock: {

@@ -8,6 +8,8 @@ import { promptBound } from "../../pricing/quote.ts";
 import { callDraft, chatRequest } from "../openai/openai.fixtures.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { nativeClaudeBody } from "./native-body.ts";
+import { DIRECT } from "./request-body.fixtures.ts";
+import type { ClaudeDialect } from "./request-body.ts";
 
 type Body = Record<string, unknown>;
 interface How extends Partial<CallDraft> {
@@ -15,13 +17,14 @@ interface How extends Partial<CallDraft> {
   request?: ChatRequest;
   headers?: Record<string, string>;
   versionInBody?: string;
+  dialect?: Partial<ClaudeDialect>;
   price?: Partial<Price>;
 }
 
 const { release } = callDraft();
 
 function prepared(body: Body, how: How = {}): OutgoingBody {
-  const { model = "claude-opus-4-8", headers = {}, versionInBody = null, price, ...draft } = how;
+  const { model = "claude-opus-4-8", headers = {}, versionInBody = null, dialect, price, ...draft } = how;
   const native = { shape: "anthropic-messages", body, headers, only: null } as const;
   return nativeClaudeBody(
     callDraft({
@@ -37,7 +40,7 @@ function prepared(body: Body, how: How = {}): OutgoingBody {
       },
     }),
     native,
-    { contract: {}, versionInBody, dropsUnbound: true, ownApi: true },
+    { ...DIRECT, versionInBody, ...dialect },
   );
 }
 

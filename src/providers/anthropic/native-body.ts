@@ -7,9 +7,10 @@ import { echo, isJsonObject, refuse } from "../../domain/read-value.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
 import { withoutNulls } from "../without-nulls.ts";
-import { allowedBetas, BETA_HEADER } from "./betas.ts";
+import { allowedBetas, BETA_HEADER, isSent } from "./betas.ts";
 import { type Contract, contractOf } from "./contracts.ts";
 import { withSettledMarks } from "./native-marks.ts";
+import { knownSettings } from "./native-settings.ts";
 import { type NativeThoughts, nativeThoughts } from "./native-thinking.ts";
 import { type NativeTurns, nativeTurns } from "./native-turns.ts";
 import {
@@ -30,7 +31,7 @@ import { isForced } from "./tools.ts";
  */
 export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: ClaudeDialect): OutgoingBody {
   const { request, release } = draft;
-  const contract = { ...contractOf(release.upstreamModel), ...dialect.contract };
+  const contract = contractAt(release.upstreamModel, dialect);
   if (isForced(request) && !contract.forcedTools)
     throw refuse(
       "unsupported_value",
@@ -39,15 +40,16 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
       `cannot force a tool call with model ${echo(release.model)}: send \`auto\`, and say in the messages what to call.`,
     );
   tellableStops(request, release.model);
-  const said = saidOf(draft, native, { contract, drops: contract.bound && dialect.dropsUnbound });
+  const known = knownSettings(native.body, { host: dialect.host, systemTurns: contract.systemTurns });
+  const said = saidOf(draft, known.body, { contract, drops: contract.bound && dialect.dropsUnbound });
   const { thoughts } = said;
   const sampling = samplingOf(draft, { contract, thoughts });
   const topK = !thoughts.on && contract.sampling !== "none";
   const fields = withSettledMarks(
-    fieldsOf(draft, native.body, { dialect, said, sampling: { ...sampling.fields, topK } }),
-    release,
+    fieldsOf(draft, known.body, { dialect, said, sampling: { ...sampling.fields, topK } }),
+    { price: release.price, scoped: isSent(CACHE_SCOPE, dialect.host) },
   );
-  const betas = allowedBetas(native.headers[BETA_HEADER], dialect.ownApi);
+  const betas = allowedBetas(native.headers[BETA_HEADER], dialect.host);
   let printed: string | null = JSON.stringify(fields);
   const inline = request.images > 0 || request.files > 0;
   const priced = inline ? withoutInlineData(fields) : fields;
@@ -56,7 +58,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
   const demands = tools !== undefined || request.responseFormat !== null;
   return {
     native: true,
-    places: said.turns.places,
+    places: known.places && said.turns.places,
     headers: betas.names.length === 0 ? {} : { [BETA_HEADER]: betas.names.join(",") },
     size: {
       bytes: bytes + bytesOfEnd(thoughts),
@@ -70,6 +72,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
       ...sampling.ignored,
       ...(native.body["top_k"] !== undefined && !topK ? ["top_k"] : []),
       ...(thoughts.effortDropped && release.reasoning !== null ? ["output_config.effort"] : []),
+      ...known.ignored,
       ...betas.ignored,
     ],
     thinks: (ceiling) => isOn(thoughts, ceiling),
@@ -79,6 +82,14 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
       printed = null;
     },
   };
+}
+
+/** The beta by which a cache mark may say who shares what it caches. */
+const CACHE_SCOPE = "prompt-caching-scope-2026-01-05";
+
+function contractAt(upstreamModel: string, dialect: ClaudeDialect): Contract {
+  const contract = { ...contractOf(upstreamModel), ...dialect.contract };
+  return dialect.systemTurns ? contract : { ...contract, systemTurns: false };
 }
 
 /** The fields that the vendor's token count accepts; it rejects all others. */
@@ -109,7 +120,7 @@ interface Said {
 
 function saidOf(
   { request, reasoningEffort }: CallDraft,
-  { body }: NativeBody,
+  body: JsonObject,
   { contract, drops }: { contract: Contract; drops: boolean },
 ): Said {
   const messages = Array.isArray(body["messages"]) ? (body["messages"] as unknown[]) : [];

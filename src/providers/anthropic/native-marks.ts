@@ -11,21 +11,25 @@ const HOLDS_BLOCKS = ["tools", "system", "messages", "content", "source"] as con
 
 /**
  * Returns the body with only those of its marks that are priced, at most the last ones; the same body if all of them
- * stay.
+ * stay. `scoped`: a mark may have a scope there.
  */
-export function withSettledMarks(body: Json, release: Pick<Release, "price">): Json {
+export function withSettledMarks(
+  body: Json,
+  { price, scoped }: Pick<Release, "price"> & { scoped: boolean },
+): Json {
   const marked: Json[] = [];
   for (const name of HOLDS_BLOCKS) collect(body[name], marked);
   if (isMarked(body)) marked.push(body); // the whole body's mark counts as after the last block
   if (marked.length === 0) return body;
   const places = marked.map(({ cache_control: mark }): Markable => ({ cache_control: mark as CacheMark }));
-  settleMarks(places, release);
+  settleMarks(places, { price });
   const settled = new Map<Json, Markable>();
   for (const [at, place] of marked.entries()) {
     const now = places[at] ?? {};
     const before = place["cache_control"];
     const ttl = isJsonObject(before) ? before["ttl"] : undefined;
-    const same = now.cache_control !== undefined && isHour(now.cache_control.ttl) === isHour(ttl);
+    const known = scoped || !isJsonObject(before) || before["scope"] === undefined;
+    const same = known && now.cache_control !== undefined && isHour(now.cache_control.ttl) === isHour(ttl);
     if (!same) settled.set(place, now);
   }
   return settled.size === 0 ? body : (rebuilt(body, settled) as Json);

@@ -5,7 +5,13 @@ import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { claudeBody, type ClaudeDialect } from "./request-body.ts";
 
 const CEILING = 4096;
-const DIRECT: ClaudeDialect = { contract: {}, versionInBody: null, dropsUnbound: true, ownApi: true };
+export const DIRECT: ClaudeDialect = {
+  contract: {},
+  versionInBody: null,
+  dropsUnbound: true,
+  host: "direct",
+  systemTurns: true,
+};
 export const { release } = callDraft();
 
 export interface How extends Partial<CallDraft> {

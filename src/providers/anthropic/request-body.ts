@@ -7,6 +7,7 @@ import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
 import { type Markable, settleMarks } from "./cache-marks.ts";
 import { type Contract, contractOf } from "./contracts.ts";
+import type { EnvelopeName } from "./envelopes.ts";
 import { type Block, type Conversation, conversationOf } from "./messages.ts";
 import { OPENING, type Turn } from "../turns.ts";
 import { tellableStops } from "./stop-sequences.ts";
@@ -33,8 +34,10 @@ export interface ClaudeDialect {
   versionInBody: string | null;
   /** True if thoughts of another conversation are dropped where the model would reject them. */
   dropsUnbound: boolean;
-  /** The vendor's own API, which knows its newest settings. */
-  ownApi: boolean;
+  /** Where it is served: clouds do not know all settings of the vendor's own API. */
+  host: EnvelopeName;
+  /** True if the host accepts system messages within a conversation. */
+  systemTurns: boolean;
 }
 
 type Fields = Record<string, unknown> & { system?: Block[]; messages: Turn<Block>[]; tools?: Markable[] };
