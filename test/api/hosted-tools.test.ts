@@ -66,7 +66,10 @@ test.each([
     `web_fetch_20250910 code_execution_20250825 computer_20251124 bash_20250124 text_editor_20250728 memory_20250818
     tool_search_tool_regex_20251119 mcp_toolset advisor_20260301`,
   ),
-  ...typed("/v1/chat/completions", "web_search web_search_preview mcp custom code_interpreter openrouter:web_search"),
+  ...typed(
+    "/v1/chat/completions",
+    "web_search web_search_preview mcp custom code_interpreter openrouter:web_search",
+  ),
 ])("%s refuses %p beside a tool of the caller's", async (path, tool) => {
   await requireRefused(path, { tools: [OWN[path], tool] }, "unsupported_value", "tools[1].type");
 });
@@ -84,7 +87,12 @@ test.each<[Path, object, string, string]>([
   ["/v1/responses", { web_search_options: {} }, "unsupported_parameter", "web_search_options"],
   ["/v1/responses", { plugins: [{ id: "web" }] }, "unknown_parameter", "plugins"],
   ["/v1/messages", { web_search_options: {} }, "unsupported_parameter", "web_search_options"],
-  ["/v1/messages", { mcp_servers: [{ type: "url", url: "https://a.example" }] }, "unsupported_parameter", "mcp_servers"],
+  [
+    "/v1/messages",
+    { mcp_servers: [{ type: "url", url: "https://a.example" }] },
+    "unsupported_parameter",
+    "mcp_servers",
+  ],
 ])("%s refuses %p", async (path, body, code, param) => {
   await requireRefused(path, body, code, param);
 });

@@ -148,11 +148,18 @@ const SETTINGS = {
     { name: "look", input_schema: schema },
     { name: "later", input_schema: schema, defer_loading: true },
   ],
-  thinking: { type: "adaptive", display: "updates", block_binding: { prefix_mismatch_behavior: "drop_block" } },
+  thinking: {
+    type: "adaptive",
+    display: "updates",
+    block_binding: { prefix_mismatch_behavior: "drop_block" },
+  },
   output_config: { effort: "low", task_budget: { type: "tokens", total: 9000 } },
   context_management: { edits: [] },
   messages: [
-    { role: "user", content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral", scope: "global" } }] },
+    {
+      role: "user",
+      content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral", scope: "global" } }],
+    },
     { role: "assistant", content: "Hello" },
     { role: "user", content: "Go on" },
     {

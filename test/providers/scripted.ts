@@ -55,6 +55,8 @@ const MODELS: TestManifest[] = [
 ];
 
 interface ScriptedOptions {
+  /** The address of a server of the test's own, in place of the scripted one. */
+  host?: string;
   /** How many consecutive failures close a route. */
   openAfter?: number;
   /** How long a provider may be silent. */
@@ -78,7 +80,7 @@ export async function startScripted(options: ScriptedOptions = {}): Promise<Scri
   });
   const gateway = await startGateway({
     models: MODELS.map((one) => (one.model === "vectors" ? one : { ...one, ...options.also })),
-    configure: (config) => configure(config, `http://127.0.0.1:${upstream.port}`, options),
+    configure: (config) => configure(config, options.host ?? `http://127.0.0.1:${upstream.port}`, options),
   });
   const one = await gateway.customer({ usd: "100" });
   return {

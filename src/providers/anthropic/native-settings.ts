@@ -67,11 +67,7 @@ function withoutMember(value: JsonObject, name: string, path: string, ignored: S
 }
 
 /** Returns no message if nothing else is in it; `added` collects the names of the tools that it adds. */
-function withoutToolChanges(
-  message: JsonObject,
-  ignored: Set<string>,
-  added: Set<unknown>,
-): JsonObject[] {
+function withoutToolChanges(message: JsonObject, ignored: Set<string>, added: Set<unknown>): JsonObject[] {
   const { content } = message;
   if (!Array.isArray(content)) return [message];
   const left = content.filter((block: unknown) => {

@@ -41,8 +41,8 @@ interface Open {
   cited: Record<string, unknown>[];
   /** Of a thought: text, signature and sealed data so far. */
   thought: { thinking: string; signature: string; data: unknown };
-  /** Of a call: our index, what it began with, and whether any argument came; null for other blocks. */
-  call: { index: number; input: unknown; characters: number; spoke: boolean } | null;
+  /** Of a call: its id as told, our index, what it began with, and whether any argument came; null for other blocks. */
+  call: { id: unknown; index: number; input: unknown; characters: number; spoke: boolean } | null;
 }
 
 /** What a model says to a tool goes on as it was said. */
@@ -167,6 +167,9 @@ export class ClaudeReader implements AnswerReader<string> {
     const { type, data } = block;
     this.began = true;
     if (typeof type !== "string") return;
+    const standing = this.open.get(place);
+    if (standing !== undefined && isToldAgain(standing, block)) return;
+    this.end(place, parts);
     if (this.open.size >= OPEN_MAX)
       throw new Failure("broken", "unknown", "the upstream began too many blocks without ending any");
     const sealed = type === "redacted_thinking";
@@ -279,7 +282,7 @@ export class ClaudeReader implements AnswerReader<string> {
       name,
       ...(extraContent !== null && { extraContent }),
     });
-    return { index, input, characters, spoke: false };
+    return { id, index, input, characters, spoke: false };
   }
 
   private argue(call: NonNullable<Open["call"]>, text: unknown, parts: Part[]): void {
@@ -289,13 +292,18 @@ export class ClaudeReader implements AnswerReader<string> {
     parts.push({ type: "tool_arguments", choice: 0, index: call.index, text });
   }
 
+  /** The first reason counts, but for what follows a `stop`. */
   private ending({ stop_reason: word, stop_details: details }: Record<string, unknown>): void {
     if (typeof word !== "string" || word === "") return;
-    this.finish = claudeFinish(word);
+    if ((this.finish ?? "stop") === "stop") this.finish = claudeFinish(word);
     if (this.finish !== "content_filter" || !isJsonObject(details)) return;
     if (typeof details["explanation"] === "string") this.explanation = details["explanation"];
   }
 }
+
+/** True for the beginning of a call that has begun there. */
+const isToldAgain = ({ call }: Open, { type, id }: Record<string, unknown>): boolean =>
+  type === "tool_use" && typeof id === "string" && id !== "" && call?.id === id;
 
 /** Below any index that a stream counts: blocks that came written with their message. */
 const WRITTEN = -1;
