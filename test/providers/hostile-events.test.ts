@@ -2,7 +2,8 @@
 // pays for what was provably delivered and never for a guess, and nothing stays held (money.md §4, wire.md §8).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readEvents } from "../support/events.ts";
-import { type Scripted, type Script, startScripted } from "./scripted.ts";
+import { eventsOfMessage, finalMessage, readMessage } from "../support/message-schema.ts";
+import { question, type Script, type Scripted, startScripted } from "./scripted.ts";
 import { helloIn, SHAPES, type Shape, streamOf, VOICES, wholeOf, written } from "./voices.ts";
 
 let house: Scripted;
@@ -332,6 +333,41 @@ describe("indexes and ids", () => {
       expect(callsIn(again.text)).toEqual([{ id: "a_1", arguments: '{"a":1}' }]);
     },
   );
+});
+
+describe("on Messages, where Claude's own events are passed on", () => {
+  const ask = question("claude");
+
+  test.each(Object.keys(FIGURES))("%s in its usage is shown to no client", async (name) => {
+    const odd = written(FIGURES[name] ?? "");
+    const { begin, text, close, end, usage } = VOICES.claude;
+    house.says(streamOf("claude", begin(usage(odd, odd)), text(HELLO), close("stop", usage(odd, odd)), end));
+    const streamed = await house.post("/v1/messages", ask);
+    const { content, usage: told } = finalMessage(eventsOfMessage(streamed.text).map(({ data }) => data));
+    expect(content).toMatchObject([{ type: "text", text: HELLO }]);
+    expect(told.output_tokens).toBe(2);
+    expect(streamed.record).toMatchObject({ state: "settled", ...COUNTED });
+    house.says(wholeOf("claude", usage(odd, odd)));
+    const whole = await house.post("/v1/messages", question("claude", { stream: false }));
+    expect(readMessage(whole.text).usage.output_tokens).toBe(2);
+    expect(whole.record).toMatchObject({ state: "settled", ...COUNTED });
+  });
+
+  test("blocks at places of 10^9 are counted anew, and end", async () => {
+    const { begin, text, call, close, end, usage } = VOICES.claude;
+    const far = 10 ** 9;
+    const list = [
+      text("Hello", far),
+      call(far + 9, "call_1", "look", '{"a":1}'),
+      close("stop", usage(20, 30)),
+      end,
+    ];
+    house.says(streamOf("claude", begin(usage(20, 1)), ...list));
+    const { text: said } = await house.post("/v1/messages", ask);
+    const { content } = finalMessage(eventsOfMessage(said).map(({ data }) => data));
+    expect(content.map(({ type }) => type)).toEqual(["text", "tool_use"]);
+    expect(said).not.toContain(String(far));
+  });
 });
 
 describe("the other kind of answer", () => {

@@ -24,7 +24,7 @@ export function printMessage(head: AnswerHead, answer: Answer, { usage, gateway 
   };
   const told = usageOfMessage(usage);
   const body = answer.native
-    ? asTold(answer.native, { ...ours, usage: told }, new NamedCalls(head.requestId))
+    ? asTold(answer.native, { ...ours, ...untold(answer), usage: told }, new NamedCalls(head.requestId))
     : { ...ours, ...partsOf(answer), usage: told };
   return `${wireJson(body).slice(0, -1)},"gateway":${gateway}}`;
 }
@@ -39,6 +39,12 @@ function asTold(told: JsonObject, ours: { usage: object }, calls: NamedCalls): o
     ? told.content.map((block: unknown) => (isJsonObject(block) ? calls.named(block) : block))
     : told.content;
   return { ...told, content, ...ours, usage, gateway: undefined }; // ours comes last
+}
+
+/** What clients read of an end, where the vendor leaves it out. */
+function untold({ native, choices: [choice] }: Answer): object {
+  const ended = { stop_reason: STOP_REASONS[choice?.finishReason ?? "stop"], stop_sequence: null };
+  return Object.fromEntries(Object.entries(ended).filter(([name]) => native?.[name] === undefined));
 }
 
 function partsOf({ choices: [choice] }: Answer): object {

@@ -2,6 +2,7 @@
 // our names in the first and our figures in the last ones, which wait for settlement; for any other upstream they are made from its
 // parts.
 import type { Refusal } from "../../../domain/refusals.ts";
+import type { JsonObject } from "../../../domain/read-value.ts";
 import { wireJson, wireLine } from "../../../domain/wire-json.ts";
 import type { FinishReason } from "../../../providers/provider.ts";
 import { printNamedEvent } from "../../event-stream.ts";
@@ -49,16 +50,15 @@ export class MessageEvents implements StreamPrinter {
   end(_choice: number, reason: FinishReason, { usage, gateway }: AnswerFigures): string {
     const { theirs, blocks } = this;
     const open = this.opened() + (theirs === null ? blocks.end() : theirs.closed());
-    const said = theirs?.last ?? {
-      type: "message_delta",
-      delta: {
-        stop_reason: blocks.refused && reason === "stop" ? "refusal" : STOP_REASONS[reason],
-        stop_sequence: null,
-      },
+    const ended = {
+      stop_reason: blocks.refused && reason === "stop" ? "refusal" : STOP_REASONS[reason],
+      stop_sequence: null,
     };
-    const { usage: told, gateway: _none, ...rest } = said as Record<string, unknown>;
+    const said: JsonObject = theirs?.last ?? { type: "message_delta" };
+    const { usage: told, gateway: _none, ...rest } = said;
+    const delta = { ...ended, ...(typeof rest["delta"] === "object" && rest["delta"]) };
     const figures = { ...(typeof told === "object" && told), ...usageOfMessage(usage) };
-    const last = wireJson({ ...rest, usage: figures }).slice(0, -1);
+    const last = wireJson({ ...rest, delta, usage: figures }).slice(0, -1);
     return (
       open +
       this.event("message_delta", `${last},"gateway":${gateway}}`) +

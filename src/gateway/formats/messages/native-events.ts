@@ -1,5 +1,5 @@
 // A stream of an upstream of this very shape: the few events that are read before they are passed on, or that wait.
-import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
+import { isJsonObject, isPresent, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { NativeEvent } from "../../../providers/provider.ts";
 import { NamedCalls } from "./named-calls.ts";
@@ -45,8 +45,7 @@ export class NativeEvents {
   ): string {
     const { gateway: _none, ...told } = isJsonObject(message) ? message : {};
     const content = Array.isArray(told["content"]) ? (told["content"] as unknown[]) : [];
-    const usage = isJsonObject(told["usage"]) ? told["usage"] : { input_tokens: 0, output_tokens: 0 };
-    const whole = { ...BEGUN, ...told, ...MESSAGE, content, usage, ...ours };
+    const whole = { ...BEGUN, ...told, ...MESSAGE, content, usage: countsOf(told["usage"]), ...ours };
     return `{"type":"message_start","message":${wireJson(whole).slice(0, -1)},"gateway":${gateway}}}`;
   }
 
@@ -123,6 +122,25 @@ export class NativeEvents {
     this.last = { ...this.last, ...told, delta: merged("delta"), usage: merged("usage") };
   }
 }
+
+/** What clients read of the usage that a message begins with. */
+const COUNTS = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: null,
+  cache_read_input_tokens: null,
+};
+
+/** The usage as told, but for figures that are none; the last event has ours. */
+function countsOf(told: unknown): JsonObject {
+  const usage = { ...objectOf(told) };
+  for (const [name, unknown] of Object.entries(COUNTS))
+    if (!isCount(usage[name]) && (unknown !== null || isPresent(usage[name]))) usage[name] = unknown;
+  return usage;
+}
+
+const isCount = (value: unknown): boolean =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
