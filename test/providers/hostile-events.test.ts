@@ -16,6 +16,8 @@ const HELLO = "Hello there";
 /** The model's prompt and its two words, by our own count. */
 const COUNTED = { evidence: "delivered_tokens", usage: { completionTokens: 2 } };
 const MINIMUM = 100_000n;
+/** What every question here asks for. */
+const MAXIMUM = 200;
 
 async function answered(shape: Shape, script: Script, stream = true) {
   house.says(script);
@@ -236,6 +238,34 @@ describe("ends", () => {
   );
 });
 
+describe("more than was asked for", () => {
+  const WORDS = "one two three four five six seven eight nine ten ".repeat(100);
+
+  test.each(rows(["what it delivered", "the maximum", "nothing"]))(
+    "%s: an answer beyond its maximum is cut and charged for no more, though it reports %s",
+    async (shape, reported) => {
+      const { begin, text, close, end, usage } = VOICES[shape];
+      const told =
+        reported === "nothing" ? null : usage(20, reported === "the maximum" ? MAXIMUM : 5 * MAXIMUM);
+      const pieces = WORDS.split(/(?<= )/).flatMap((word) => text(word));
+      for (const stream of [true, false]) {
+        const script = stream
+          ? streamOf(shape, begin(), pieces, close("stop", told, WORDS), end)
+          : wholeOf(shape, told, WORDS);
+        const { status, text: said, record } = await answered(shape, script, stream);
+        expect([status, record.state, record.finishReason]).toEqual([200, "settled", "length"]);
+        expect(record.usage?.completionTokens).toBe(MAXIMUM);
+        expect(record.charge).toBeLessThanOrEqual(record.hold);
+        expect(record.attempts[0]?.doubts).toContain("output_above_maximum");
+        expect(said).toMatch(/"length"|max_output_tokens/);
+        // Of a hundred; a stream is cut where a read ends, or after 256 parts. Responses say their text four times.
+        const times = shape === "responses" && stream ? 4 : 1;
+        expect(said.match(/seven/g)?.length ?? 0).toBeLessThan(60 * times);
+      }
+    },
+  );
+});
+
 describe("indexes and ids", () => {
   const FAR = 10 ** 9;
   /** The calls of a chat completion's stream, as a client puts them together. */
@@ -368,6 +398,23 @@ describe("on Messages, where Claude's own events are passed on", () => {
     expect(content.map(({ type }) => type)).toEqual(["text", "tool_use"]);
     expect(said).not.toContain(String(far));
   });
+});
+
+test("a message says what its prompt was as soon as its provider does, and all of it at its end", async () => {
+  const beginning = async (shape: "claude" | "openai") => {
+    const { begin, text, close, end, usage } = VOICES[shape];
+    house.says(streamOf(shape, begin(usage(20, 1)), text(HELLO), close("stop", usage(20, 30)), end));
+    const { text: said } = await house.post("/v1/messages", question(shape));
+    const events = eventsOfMessage(said).map(({ data }) => data);
+    const [first, second] = events;
+    const tokens = first?.type === "message_start" ? first.message.usage.input_tokens : null;
+    return { tokens, second: second?.type, final: finalMessage(events).usage };
+  };
+  const native = await beginning("claude");
+  expect([native.tokens, native.final.input_tokens, native.final.output_tokens]).toEqual([20, 20, 30]);
+  const translated = await beginning("openai");
+  expect([translated.tokens, translated.second]).toEqual([0, "ping"]);
+  expect([translated.final.input_tokens, translated.final.output_tokens]).toEqual([20, 30]);
 });
 
 describe("the other kind of answer", () => {
