@@ -2,9 +2,18 @@
 // pays for what was provably delivered and never for a guess, and nothing stays held (money.md §4, wire.md §8).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readEvents } from "../support/events.ts";
-import { eventsOfMessage, finalMessage, readMessage } from "../support/message-schema.ts";
-import { question, type Script, type Scripted, startScripted } from "./scripted.ts";
-import { helloIn, SHAPES, type Shape, streamOf, VOICES, wholeOf, written } from "./voices.ts";
+import { type Script, type Scripted, startScripted } from "./scripted.ts";
+import {
+  answerOf,
+  FIGURES,
+  helloIn,
+  SHAPES,
+  type Shape,
+  streamOf,
+  VOICES,
+  wholeOf,
+  written,
+} from "./voices.ts";
 
 let house: Scripted;
 beforeAll(async () => {
@@ -19,14 +28,7 @@ const MINIMUM = 100_000n;
 /** What every question here asks for. */
 const MAXIMUM = 200;
 
-async function answered(shape: Shape, script: Script, stream = true) {
-  house.says(script);
-  const { path, ask } = VOICES[shape];
-  const told = await house.post(path, ask(stream));
-  expect((await house.gateway.balance(house.one)).held).toBe(0n as never);
-  expect(["settled", "released"]).toContain(told.record.state);
-  return told;
-}
+const answered = (shape: Shape, script: Script, stream = true) => answerOf(house, { shape, script, stream });
 
 /** The text of an answer, whatever its surface. */
 function wordsIn(text: string): string {
@@ -34,18 +36,6 @@ function wordsIn(text: string): string {
   return deltas.join("");
 }
 
-const FIGURES: Record<string, string> = {
-  "a text": '"20"',
-  "a negative number": "-5",
-  "a fraction": "1.5",
-  "1e400": "1e400",
-  "-1e400": "-1e400",
-  "more than a double holds": "9007199254740993",
-  true: "true",
-  "a list": "[20]",
-  "an object": "{}",
-  nothing: "null",
-};
 const rows = <T extends string>(list: readonly T[]) =>
   SHAPES.flatMap((shape) => list.map((one) => [shape, one] as const));
 
@@ -361,96 +351,6 @@ describe("indexes and ids", () => {
       );
       const again = await answered(shape, same);
       expect(callsIn(again.text)).toEqual([{ id: "a_1", arguments: '{"a":1}' }]);
-    },
-  );
-});
-
-describe("on Messages, where Claude's own events are passed on", () => {
-  const ask = question("claude");
-
-  test.each(Object.keys(FIGURES))("%s in its usage is shown to no client", async (name) => {
-    const odd = written(FIGURES[name] ?? "");
-    const { begin, text, close, end, usage } = VOICES.claude;
-    house.says(streamOf("claude", begin(usage(odd, odd)), text(HELLO), close("stop", usage(odd, odd)), end));
-    const streamed = await house.post("/v1/messages", ask);
-    const { content, usage: told } = finalMessage(eventsOfMessage(streamed.text).map(({ data }) => data));
-    expect(content).toMatchObject([{ type: "text", text: HELLO }]);
-    expect(told.output_tokens).toBe(2);
-    expect(streamed.record).toMatchObject({ state: "settled", ...COUNTED });
-    house.says(wholeOf("claude", usage(odd, odd)));
-    const whole = await house.post("/v1/messages", question("claude", { stream: false }));
-    expect(readMessage(whole.text).usage.output_tokens).toBe(2);
-    expect(whole.record).toMatchObject({ state: "settled", ...COUNTED });
-  });
-
-  test("blocks at places of 10^9 are counted anew, and end", async () => {
-    const { begin, text, call, close, end, usage } = VOICES.claude;
-    const far = 10 ** 9;
-    const list = [
-      text("Hello", far),
-      call(far + 9, "call_1", "look", '{"a":1}'),
-      close("stop", usage(20, 30)),
-      end,
-    ];
-    house.says(streamOf("claude", begin(usage(20, 1)), ...list));
-    const { text: said } = await house.post("/v1/messages", ask);
-    const { content } = finalMessage(eventsOfMessage(said).map(({ data }) => data));
-    expect(content.map(({ type }) => type)).toEqual(["text", "tool_use"]);
-    expect(said).not.toContain(String(far));
-  });
-});
-
-test("a message says what its prompt was as soon as its provider does, and all of it at its end", async () => {
-  const beginning = async (shape: "claude" | "openai") => {
-    const { begin, text, close, end, usage } = VOICES[shape];
-    house.says(streamOf(shape, begin(usage(20, 1)), text(HELLO), close("stop", usage(20, 30)), end));
-    const { text: said } = await house.post("/v1/messages", question(shape));
-    const events = eventsOfMessage(said).map(({ data }) => data);
-    const [first, second] = events;
-    const tokens = first?.type === "message_start" ? first.message.usage.input_tokens : null;
-    return { tokens, second: second?.type, final: finalMessage(events).usage };
-  };
-  const native = await beginning("claude");
-  expect([native.tokens, native.final.input_tokens, native.final.output_tokens]).toEqual([20, 20, 30]);
-  const translated = await beginning("openai");
-  expect([translated.tokens, translated.second]).toEqual([0, "ping"]);
-  expect([translated.final.input_tokens, translated.final.output_tokens]).toEqual([20, 30]);
-});
-
-describe("the other kind of answer", () => {
-  test.each(SHAPES)("%s: an error body with 200 is no answer, streamed or not", async (shape) => {
-    for (const stream of [true, false]) {
-      const { status, record } = await answered(shape, JSON.stringify(VOICES[shape].error), stream);
-      expect([status, record.state, record.charge]).toEqual([502, "released", 0n as never]);
-    }
-  });
-
-  test.each(SHAPES)("%s: a whole body is no stream, and a stream no body", async (shape) => {
-    const usage = VOICES[shape].usage(20, 30);
-    for (const [script, stream] of [
-      [wholeOf(shape, usage), true],
-      [helloIn(shape, usage), false],
-    ] as const) {
-      const { status, record } = await answered(shape, script, stream);
-      expect([status, record.state, record.charge]).toEqual([502, "released", 0n as never]);
-    }
-  });
-
-  test.each(["openai", "responses", "claude", "gemini"] as const)(
-    "%s: lines that end with CR or CRLF, a BOM in front, and no blank line at the end",
-    async (shape) => {
-      const script = helloIn(shape, VOICES[shape].usage(20, 30)) as string;
-      for (const odd of [
-        script.replaceAll("\n", "\r"),
-        script.replaceAll("\n", "\r\n"),
-        `\ufeff${script}`,
-        script.trimEnd(),
-        `\ufeff${script.replaceAll("\n", "\r").trimEnd()}`,
-      ]) {
-        const { text, record } = await answered(shape, odd);
-        expect([text.includes(HELLO), text.includes('"error":{')]).toEqual([true, false]);
-        expect(record).toMatchObject({ evidence: "provider_usage", usage: { completionTokens: 30 } });
-      }
     },
   );
 });

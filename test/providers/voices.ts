@@ -1,7 +1,8 @@
 // Pieces of an answer in every shape that a provider may speak, to be put together wrongly: each event alone, with figures that are
 // printed as a test writes them (`1e400`, `-5`, `"20"`), whether or not JSON could hold them.
+import { expect } from "bun:test";
 import { message } from "../../src/providers/simulator/bedrock/frame.ts";
-import { block, candidate, chunk, ended, question, started, type Script } from "./scripted.ts";
+import { block, candidate, chunk, ended, question, started, type Script, type Scripted } from "./scripted.ts";
 
 export const SHAPES = ["openai", "responses", "claude", "gemini", "bedrock"] as const;
 export type Shape = (typeof SHAPES)[number];
@@ -19,19 +20,19 @@ type Figure = number | string | null;
 export interface Voice {
   /** The surface on which the shape is heard, and the question. */
   path: string;
-  ask(stream: boolean): object;
-  usage(prompt: Figure, completion: Figure, total?: Figure): object;
+  ask(this: void, stream: boolean): object;
+  usage(this: void, prompt: Figure, completion: Figure, total?: Figure): object;
   /** Begins an answer; Claude may report usage here. */
-  begin(usage?: object): Event[];
-  text(text: string, place?: number): Event[];
-  call(place: number, id: string, name: string, ...args: string[]): Event[];
+  begin(this: void, usage?: object): Event[];
+  text(this: void, text: string, place?: number): Event[];
+  call(this: void, place: number, id: string, name: string, ...args: string[]): Event[];
   /** What reports the end of the answer and its usage, in the shape's own order. */
-  close(reason: Reason, usage: object | null, text?: string): Event[];
+  close(this: void, reason: Reason, usage: object | null, text?: string): Event[];
   /** Usage alone, where the shape has it. */
-  told(usage: object): Event[];
+  told(this: void, usage: object): Event[];
   /** The terminator. */
   end: Event[];
-  whole(text: string, usage: object | null): object;
+  whole(this: void, text: string, usage: object | null): object;
   /** An error body in the shape's form. */
   error: object;
 }
@@ -247,4 +248,31 @@ export const wholeOf = (shape: Shape, usage: object | null, text = "Hello there"
 export function helloIn(shape: Shape, usage: object | null, reason: Reason = "stop"): Script {
   const voice = VOICES[shape];
   return streamOf(shape, voice.begin(), voice.text("Hello there"), voice.close(reason, usage), voice.end);
+}
+
+/** Figures that are none, as they would be written. */
+export const FIGURES: Record<string, string> = {
+  "a text": '"20"',
+  "a negative number": "-5",
+  "a fraction": "1.5",
+  "1e400": "1e400",
+  "-1e400": "-1e400",
+  "more than a double holds": "9007199254740993",
+  true: "true",
+  "a list": "[20]",
+  "an object": "{}",
+  nothing: "null",
+};
+
+/** What a provider of the shape says, as its caller and the ledger have it; nothing stays held. */
+export async function answerOf(
+  house: Scripted,
+  { shape, script, stream }: { shape: Shape; script: Script; stream: boolean },
+) {
+  house.says(script);
+  const { path, ask } = VOICES[shape];
+  const told = await house.post(path, ask(stream));
+  expect((await house.gateway.balance(house.one)).held).toBe(0n as never);
+  expect(["settled", "released"]).toContain(told.record.state);
+  return told;
 }
