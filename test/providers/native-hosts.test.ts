@@ -211,6 +211,16 @@ describe("settings that need such a name", () => {
     },
   );
 
+  test.each(HOSTS)(
+    "%s gets no checks of the vendor's own, which agents ask for in their auto mode",
+    async (host) => {
+      const safeguards = [{ type: "dangerous_tool_use", classifier_context: { v: 1, cwd: "/home/me" } }];
+      const { body, ignored } = await ask(host, { safeguards }, "dangerous-tool-use-2026-09-03");
+      expect(body).not.toHaveProperty("safeguards");
+      expect(ignored).toEqual(["safeguards", "anthropic-beta:dangerous-tool-use-2026-09-03"]);
+    },
+  );
+
   test("a model without system turns is told none of it either, and its caller is told so", async () => {
     const { thinking: _thinking, output_config: _output, ...settings } = SETTINGS;
     const { body, ignored } = await ask("older", settings, ALL);

@@ -151,6 +151,7 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   ["context_management", readContextManagement],
   ["cache_control", theirs("cache_control")],
   ["diagnostics", readDiagnostics],
+  ["safeguards", readSafeguards],
   [
     "service_tier",
     ({ request }, value) => {
@@ -201,6 +202,16 @@ function readDiagnostics({ request, unsent }: Draft, value: unknown): void {
   readObject(value, null, "diagnostics");
   unsent.add("diagnostics");
   request.ignored.push("diagnostics");
+}
+
+/**
+ * Further checks by the vendor, for which no published rate exists: agents make them themselves if an answer brings no result. What
+ * they say of their machine is not sent.
+ */
+function readSafeguards({ request, unsent }: Draft, value: unknown): void {
+  readArray(value, null, "safeguards");
+  unsent.add("safeguards");
+  request.ignored.push("safeguards");
 }
 
 /**
