@@ -33,7 +33,7 @@ beforeAll(async () => {
       return new Response("{}");
     },
   });
-  house = await startScripted({ host: new URL(upstream.url).origin, silenceMs: 3_000 });
+  house = await startScripted({ host: new URL(upstream.url).origin, silenceMs: 10_000 });
 });
 afterAll(async () => {
   await house.stop();
