@@ -22,6 +22,14 @@ const LOCK_NOT_AVAILABLE = "55P03";
 /** The result of a transaction: a migration is left for the next one, or the work is done. */
 type Step<T> = { left: true } | { left: false; result: T };
 
+export interface PostgresMigrateTerms {
+  migrations?: readonly Migration[];
+  /** The id of a move that passes its own fence. */
+  mover?: string | null;
+  /** Throws if what is in the database is not for this process; runs before a migration changes any of it. */
+  check?: () => Promise<void>;
+}
+
 /**
  * Runs `work` in one transaction once the database is at the newest schema, while no other gateway migrates it. Older
  * gateways keep serving meanwhile and afterwards: a migration may add what they do not know, and take nothing away.
@@ -29,13 +37,12 @@ type Step<T> = { left: true } | { left: false; result: T };
 export async function migrateThen<T>(
   client: ClientBase,
   work: () => Promise<T>,
-  migrations: readonly Migration[] = MIGRATIONS.postgresql,
-  mover: string | null = null,
+  { migrations = MIGRATIONS.postgresql, mover = null, check = async () => {} }: PostgresMigrateTerms = {},
 ): Promise<T> {
   const lateAtMs = performance.now() + GIVE_UP_AFTER_MS;
   for (;;) {
     try {
-      const step = await once(client, work, { migrations, mover });
+      const step = await once(client, work, { migrations, mover, check });
       if (step.left) continue;
       return step.result;
     } catch (error) {
@@ -49,7 +56,7 @@ export async function migrateThen<T>(
 async function once<T>(
   client: ClientBase,
   work: () => Promise<T>,
-  { migrations, mover }: { migrations: readonly Migration[]; mover: string | null },
+  terms: Required<PostgresMigrateTerms>,
 ): Promise<Step<T>> {
   await client.query("BEGIN");
   try {
@@ -57,7 +64,7 @@ async function once<T>(
     await client.query(`SET LOCAL lock_timeout = ${GIVE_UP_AFTER_MS}; SET LOCAL statement_timeout = '600s'`);
     await keepStartsOut(client);
     await client.query(`SET LOCAL lock_timeout = ${TABLE_WITHIN_MS}`);
-    const left = await migrate(client, migrations, mover);
+    const left = await migrate(client, terms);
     const step: Step<T> = left ? { left } : { left, result: await work() };
     await client.query("COMMIT");
     return step;
@@ -74,12 +81,12 @@ export const keepStartsOut = (client: ClientBase): Promise<unknown> =>
 /** Applies all of them if there are none yet, otherwise the next one. Returns true if more remain. */
 async function migrate(
   client: ClientBase,
-  migrations: readonly Migration[],
-  mover: string | null,
+  { migrations, mover, check }: Required<PostgresMigrateTerms>,
 ): Promise<boolean> {
   const applied = await appliedOrNone(client);
   passFence(applied, mover);
   const missing = unapplied(migrations, applied);
+  if (applied.size > 0 && missing.length > 0) await check();
   const next = applied.size === 0 ? missing : missing.slice(0, 1);
   for (const migration of next) await apply(client, migration);
   return next.length < missing.length;
@@ -102,9 +109,9 @@ async function appliedOrNone(client: ClientBase): Promise<Map<number, { checksum
  * Throws what a start would report before its first migration: that it may not write here, that the store
  * is being moved, or that it is another program's. Call inside a transaction, which the caller rolls back.
  */
-export async function assertMigrates(client: ClientBase): Promise<void> {
+export async function assertMigrates(client: ClientBase, mover: string | null): Promise<void> {
   const applied = await appliedOrNone(client);
-  passFence(applied, null);
+  passFence(applied, mover);
   unapplied(MIGRATIONS.postgresql, applied);
 }
 

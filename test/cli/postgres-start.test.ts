@@ -94,7 +94,7 @@ describe("refused with what to do", () => {
       elsewhere((url) => {
         url.pathname = "/missing";
       }),
-      /does not exist; create it, or correct DATABASE_URL/,
+      /does not exist \(.+\); create it, or correct DATABASE_URL/,
     );
   }, 120_000);
 
@@ -105,13 +105,13 @@ describe("refused with what to do", () => {
       elsewhere((url) => {
         url.username = "guarded";
       }),
-      /refused the password of DATABASE_URL/,
+      /refused the password of DATABASE_URL \(.+\); correct DATABASE_URL/,
     );
     await refusedWith(
       elsewhere((url) => {
         url.username = "nobody-knows";
       }),
-      /refused the user of DATABASE_URL/,
+      /refused the user of DATABASE_URL \(.+\); correct DATABASE_URL/,
     );
   }, 120_000);
 
@@ -160,7 +160,7 @@ test("a hot standby is refused and named as such", async () => {
   try {
     await refusedWith(
       elsewhere(undefined, standby.url),
-      /is read-only, possibly a standby; DATABASE_URL must name the primary/,
+      /is read-only, possibly a standby \(.+\); DATABASE_URL must name the primary/,
     );
   } finally {
     await standby.stop();

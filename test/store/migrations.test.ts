@@ -42,7 +42,7 @@ test("writers of requests wait for the migration that touches them, not for the 
   const [migrating, writing] = [await connected(), await connected()];
   await migrateThen(migrating, async () => {});
   let done = false;
-  const migrated = migrateThen(migrating, async () => {}, [...MIGRATIONS.postgresql, ...NEWER]).finally(
+  const migrated = migrateThen(migrating, async () => {}, { migrations: [...MIGRATIONS.postgresql, ...NEWER] }).finally(
     () => {
       done = true;
     },
