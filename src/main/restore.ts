@@ -75,15 +75,15 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
   try {
     copyWhole(file, copy);
     const { schema, formerKey } = readBackup(copy, { file, dataDirectory });
-    // After an interrupted restore its copy already contains that, and the old store may no longer be
-    // complete.
-    const replaced = [marker, store].find((path) => existsSync(path));
-    const heldOn = replaced === undefined ? null : withDatabase(copy, file, holdingOn(replaced));
+    const again = existsSync(marker);
+    // An interrupted restore had already moved some of the old files: the others get the same name, before they are read.
+    const begunAt = again ? statSync(marker).mtime : freeSecond([store, accounts]);
+    if (again) for (const path of people === null ? [store] : [store, accounts]) setAside(path, begunAt);
+    const replaced = again ? asideName(store, begunAt) : store;
+    const heldOn = existsSync(replaced) ? withDatabase(copy, file, holdingOn(replaced)) : null;
     const signedMeanwhile = formerKey === null ? null : receiptKeyOf(readDataKey(dataDirectory, "existing"));
     if (signedMeanwhile !== null)
       withDatabase(copy, file, (database) => keepReceiptKey(database, signedMeanwhile));
-    // An interrupted restore had already moved some of the old files: the others get the same name.
-    const begunAt = existsSync(marker) ? statSync(marker).mtime : freeSecond([store, accounts]);
     const before = [asideName(accounts, begunAt), accounts].find((path) => existsSync(path)) ?? null;
     const standsAgain = people === null ? null : copyPeople(people, copyOfPeople, before);
     utimesSync(copy, begunAt, begunAt);
@@ -270,15 +270,19 @@ function freeSecond(paths: readonly string[]): Date {
   return at;
 }
 
-/** Renames the database with its log, so that SQLite opens it unchanged. */
+/**
+ * Renames the database with its log, so that SQLite opens it unchanged, unless an interrupted restore has done so: what
+ * has its name now came from a backup. Returns the files kept.
+ */
 function setAside(path: string, at: Date): string[] {
   const aside = asideName(path, at);
-  const kept: string[] = [];
-  for (const suffix of SUFFIXES) {
-    if (!existsSync(path + suffix)) continue;
-    renameSync(path + suffix, aside + suffix);
-    kept.push(aside + suffix);
-  }
+  // The database itself comes last: once it is there, all of it is.
+  if (!existsSync(aside))
+    for (const suffix of SUFFIXES) {
+      if (!existsSync(path + suffix)) continue;
+      renameSync(path + suffix, aside + suffix);
+      crashPoint("restore_aside");
+    }
   flush(dirname(path));
-  return kept;
+  return SUFFIXES.map((suffix) => aside + suffix).filter((file) => existsSync(file));
 }
