@@ -11,6 +11,15 @@ import { passFence } from "./move-fence.ts";
 const MIGRATING = 8_041_990_771;
 
 const GIVE_UP_AFTER_MS = 60_000;
+const MIGRATED_WITHIN_MS = 600_000;
+
+/** In place of the connection's limit, for statements that may take longer; the server gives up first whenever it can. */
+interface AnswerLimit {
+  query_timeout: number;
+}
+const LOCKED_WITHIN: AnswerLimit = { query_timeout: GIVE_UP_AFTER_MS + 2_000 };
+const MIGRATED_WITHIN: AnswerLimit = { query_timeout: MIGRATED_WITHIN_MS + 2_000 };
+const ROLLED_BACK_WITHIN: AnswerLimit = { query_timeout: 1_000 };
 /**
  * For a table with a long reader such as a dump or a verification: a migration that waits for it
  * makes all requests wait behind it, so it waits for half a second and tries again.
@@ -61,35 +70,46 @@ async function once<T>(
   await client.query("BEGIN");
   try {
     // A starting gateway may wait for another's migration, longer than any request may wait for a lock.
-    await client.query(`SET LOCAL lock_timeout = ${GIVE_UP_AFTER_MS}; SET LOCAL statement_timeout = '600s'`);
-    await keepStartsOut(client);
+    await client.query(
+      `SET LOCAL lock_timeout = ${GIVE_UP_AFTER_MS}; SET LOCAL statement_timeout = ${MIGRATED_WITHIN_MS}`,
+    );
+    await takeTurn(client);
     await client.query(`SET LOCAL lock_timeout = ${TABLE_WITHIN_MS}`);
-    const left = await migrate(client, terms);
+    const { left, changed } = await migrate(client, terms);
     const step: Step<T> = left ? { left } : { left, result: await work() };
-    await client.query("COMMIT");
+    await client.query({ ...(changed && LOCKED_WITHIN), text: "COMMIT" }); // of whole tables, on a slow disk
     return step;
   } catch (error) {
-    await client.query("ROLLBACK").catch(() => {}); // the connection is gone with its transaction
+    await client.query({ ...ROLLED_BACK_WITHIN, text: "ROLLBACK" }).catch(() => {}); // gone with its connection
     throw error;
   }
 }
 
 /** Until the end of the transaction, gateways that start wait before they look at anything. */
-export const keepStartsOut = (client: ClientBase): Promise<unknown> =>
-  client.query(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
+export const keepStartsOut = (client: ClientBase): Promise<unknown> => client.query(TURN);
 
-/** Applies all of them if there are none yet, otherwise the next one. Returns true if more remain. */
+const TURN = `SELECT pg_advisory_xact_lock(${MIGRATING})`;
+
+/** Waits only for somebody: where nobody has the turn, a database that does not answer is noticed in seconds. */
+async function takeTurn(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ taken: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(${MIGRATING}) AS taken`,
+  );
+  if (rows[0]?.taken !== true) await client.query({ ...LOCKED_WITHIN, text: TURN });
+}
+
+/** Applies all of them if there are none yet, otherwise the next one; `left`: more remain. */
 async function migrate(
   client: ClientBase,
   { migrations, mover, check }: Required<PostgresMigrateTerms>,
-): Promise<boolean> {
+): Promise<{ left: boolean; changed: boolean }> {
   const applied = await appliedOrNone(client);
   passFence(applied, mover);
   const missing = unapplied(migrations, applied);
   if (applied.size > 0 && missing.length > 0) await check();
   const next = applied.size === 0 ? missing : missing.slice(0, 1);
   for (const migration of next) await apply(client, migration);
-  return next.length < missing.length;
+  return { left: next.length < missing.length, changed: next.length > 0 };
 }
 
 /** Returns the migrations that it was made with, including the fence of a move; creates their table if it is missing. */
@@ -116,7 +136,7 @@ export async function assertMigrates(client: ClientBase, mover: string | null): 
 }
 
 async function apply(client: ClientBase, migration: Migration): Promise<void> {
-  await client.query(withoutScan(migration.sql));
+  await client.query({ ...MIGRATED_WITHIN, text: withoutScan(migration.sql) });
   await client.query(
     `INSERT INTO schema_migration (version, name, checksum, applied_at)
      VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`,

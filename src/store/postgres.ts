@@ -155,9 +155,23 @@ export const connectLong = (url: string, name: string): Promise<pg.Client> =>
 export const connectBare = (url: string, name: string): Promise<pg.Client> =>
   connected(connectionOf(url, name), null);
 
+/** Longer than a batch may take: a pipeline says goodbye after its last answer. */
+const HANG_UP_WITHIN_MS = { pipeline: BATCH_ANSWER_WITHIN_MS + 1_000, other: 1_000 };
+
+/** A server that has fallen silent does not take leave either: its connection is closed without. */
+function hangsUp(client: pg.Client, withinMs: number): void {
+  const { connection } = client as pg.Client & { connection: pg.Connection };
+  const end = client.end.bind(client) as () => Promise<void>;
+  client.end = (async () => {
+    const cut = setTimeout(() => connection.stream.destroy(), withinMs);
+    await end().finally(() => clearTimeout(cut));
+  }) as pg.Client["end"];
+}
+
 /** `settings` null: nothing is set on the connection, because it may be lent to others next. */
 async function connected(config: pg.ClientConfig, settings: SessionSettings | null): Promise<pg.Client> {
   const client = new pg.Client(config);
+  hangsUp(client, config.pipeline === true ? HANG_UP_WITHIN_MS.pipeline : HANG_UP_WITHIN_MS.other);
   // Without a listener a lost connection would end the process; its user sees its statements fail.
   client.on("error", () => {});
   confirmCommits(client);
@@ -172,9 +186,9 @@ async function connected(config: pg.ClientConfig, settings: SessionSettings | nu
   }
 }
 
-/** Opens the connection of a start, proven to keep settings before any are made. Its migrations may take as long as they need. */
+/** Opens the connection of a start, proven to keep settings before any are made. */
 async function startingSession(url: string, named: DatabaseSetting): Promise<pg.Client> {
-  const client = await connected({ ...connectionOf(url, "start"), query_timeout: 0 }, null);
+  const client = await connectBare(url, "start");
   try {
     const other = await connectBare(url, "start");
     try {

@@ -171,7 +171,7 @@ test("a hot standby is refused and named as such", async () => {
 describe("the database goes away while a gateway starts", () => {
   /** In the order of the start. */
   const MOMENTS = {
-    "before anything": "pg_advisory_xact_lock",
+    "before anything": "pg_try_advisory_xact_lock",
     "at its number": "UPDATE store_state SET epoch",
     "at its lease": "INSERT INTO instance",
     "at its first writer": "SHOW transaction_read_only",

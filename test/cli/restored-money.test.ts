@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { byItself } from "../../src/domain/actor.ts";
 import { PEOPLE_FILE, STORE_FILE } from "../../src/domain/data-files.ts";
-import { parseUsd } from "../../src/domain/money.ts";
+import { nanoUsd } from "../../src/domain/money.ts";
 import { firstOperator } from "../support/browser.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN } from "../support/models.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const organizationId = customer.organizationId;
   paused = await gateway.key(organizationId);
   request = await calls();
-  const paid = { organizationId, amount: parseUsd("3"), source: "stripe" };
+  const paid = { organizationId, amount: nanoUsd(3_000_000_000n), source: "stripe" };
   await gateway.ledger.topUp({ ...paid, kind: "purchase", externalId: "cs_1" }, BOB);
   await gateway.tamper("INSERT INTO auto_top_up VALUES (?1, 1, 0, 1, NULL, 0, NULL, NULL, NULL)", organizationId);
   await gateway.tamper("INSERT INTO payment_method VALUES (?1, 'stripe', 'c', 'm', 'l', 0)", organizationId);
@@ -52,7 +52,7 @@ beforeAll(async () => {
     [request, "re_1"],
     [later, "re_2"],
   ] as const) {
-    const refunded = { organizationId, amount: parseUsd("0.000001"), kind: "refund", target, source: "operator", externalId } as const;
+    const refunded = { organizationId, amount: nanoUsd(1_000n), kind: "refund", target, source: "operator", externalId } as const;
     await gateway.ledger.reverse(refunded, BOB);
   }
   expect((await gateway.admin("POST", `/keys/${paused.keyId}/pause`, {})).status).toBe(200);
