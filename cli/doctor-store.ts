@@ -74,10 +74,9 @@ async function databaseFindings(url: string, dataDir: string): Promise<Finding[]
     import("../src/store/store-failure.ts"),
   ]);
   try {
-    const { server, schema, newestSchema, gateways, quarantined, stopped } = await inspectPostgres(
-      url,
-      { dataDirectory: dataDir },
-    );
+    const { server, schema, newestSchema, gateways, quarantined, stopped } = await inspectPostgres(url, {
+      dataDirectory: dataDir,
+    });
     const found = `PostgreSQL ${server}, schema ${schema} of ${newestSchema}, ${gateways} gateway(s) running`;
     const store =
       schema < newestSchema

@@ -79,7 +79,10 @@ function toldOf(heldOn: HeldOn | null): string[] {
           `Lost since the backup: ${counted(retriesAnew, "request")} with an Idempotency-Key, among others. A retry of one of them is a new request, for which the provider is paid again.`,
         ]),
     ...toldOfMoney(heldOn),
-    ...listed("Keys that are active again, paused since the backup (./tollgate keys pause KEY)", keysUnpaused),
+    ...listed(
+      "Keys that are active again, paused since the backup (./tollgate keys pause KEY)",
+      keysUnpaused,
+    ),
     ...listed(
       "Organizations whose card is charged automatically again, though they ended that since the backup (start with payments: { driver: manual } until they have ended it once more)",
       chargedAgain,
@@ -95,12 +98,7 @@ function toldOfMoney({ creditsGone, reversalsGone }: HeldOn): string[] {
   const lost = (gone: readonly object[], one: string, todo: string, lines: string[]): string[] =>
     listed(`Lost since the backup: ${counted(gone.length, one)}. ${todo}`, lines);
   return [
-    ...lost(
-      creditsGone,
-      "credit",
-      `Credit ${them(creditsGone)} again`,
-      creditsGone.map(printed),
-    ),
+    ...lost(creditsGone, "credit", `Credit ${them(creditsGone)} again`, creditsGone.map(printed)),
     ...lost(
       chargebacks,
       "chargeback",

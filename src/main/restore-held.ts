@@ -1,7 +1,13 @@
 // What a restore carries over from the store it replaces, as far as that store can be read: whatever was
 // meant to be permanent.
 import { Database } from "bun:sqlite";
-import { chargedAgain, type CreditGone, creditsGone, type ReversalGone, reversalsGone } from "./restore-money.ts";
+import {
+  chargedAgain,
+  type CreditGone,
+  creditsGone,
+  type ReversalGone,
+  reversalsGone,
+} from "./restore-money.ts";
 import { keepReceiptKeys } from "./restore-receipt-keys.ts";
 import { keepRevoked } from "./restore-revoked.ts";
 import { keepRoutes } from "./restore-routes.ts";

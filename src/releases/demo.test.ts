@@ -20,7 +20,9 @@ test.each([
 ])("%s in its file is reported with the file and the remedy, and left unchanged", async (_, content) => {
   const path = join(mkdtempSync(join(folder, "a-")), "demo-release.private.jwk");
   writeFileSync(path, content);
-  const error = await demoKeys({ dataDir: join(path, ".."), dataKey: DATA_KEY }).catch((caught: unknown) => caught);
+  const error = await demoKeys({ dataDir: join(path, ".."), dataKey: DATA_KEY }).catch(
+    (caught: unknown) => caught,
+  );
   expect(String(error)).toStartWith(
     `Error: ${path}, the key an earlier version signed the demo models with, cannot be used (`,
   );

@@ -226,7 +226,9 @@ test(
       expect({ code, out, err }).toEqual({
         code: 0,
         out: expect.stringContaining("The old store is kept as"),
-        err: expect.stringContaining("the database could not analyze the moved tables, and does so by itself"),
+        err: expect.stringContaining(
+          "the database could not analyze the moved tables, and does so by itself",
+        ),
       });
       expect(proxy.cuts).toBe(1);
     } finally {
@@ -297,7 +299,11 @@ describe("a refused move has changed nothing: neither store is brought to this p
   }
 
   test.each([
-    ["has rows", "INSERT INTO organization (org_id, name, created_at) VALUES ('org_x', 'x', 0)", "not empty: org"],
+    [
+      "has rows",
+      "INSERT INTO organization (org_id, name, created_at) VALUES ('org_x', 'x', 0)",
+      "not empty: org",
+    ],
     [
       "has people",
       "CREATE SCHEMA people; CREATE TABLE people.user (id TEXT); INSERT INTO people.user VALUES ('x')",
@@ -318,7 +324,11 @@ describe("a refused move has changed nothing: neither store is brought to this p
       "INSERT INTO schema_migration (version, name, checksum, applied_at) VALUES (1000000000, 'a store is being moved into this database, from elsewhere', 'mov_x', 0)",
       "from elsewhere; run the same",
     ],
-    ["is of a newer program", "INSERT INTO schema_migration VALUES (9000, 'x', 'x', 0)", "name an empty database"],
+    [
+      "is of a newer program",
+      "INSERT INTO schema_migration VALUES (9000, 'x', 'x', 0)",
+      "name an empty database",
+    ],
   ])(
     "the database %s",
     async (what, statement, said) => {

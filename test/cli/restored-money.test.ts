@@ -34,7 +34,10 @@ beforeAll(async () => {
   request = await calls();
   const paid = { organizationId, amount: nanoUsd(3_000_000_000n), source: "stripe" };
   await gateway.ledger.topUp({ ...paid, kind: "purchase", externalId: "cs_1" }, BOB);
-  await gateway.tamper("INSERT INTO auto_top_up VALUES (?1, 1, 0, 1, NULL, 0, NULL, NULL, NULL)", organizationId);
+  await gateway.tamper(
+    "INSERT INTO auto_top_up VALUES (?1, 1, 0, 1, NULL, 0, NULL, NULL, NULL)",
+    organizationId,
+  );
   await gateway.tamper("INSERT INTO payment_method VALUES (?1, 'stripe', 'c', 'm', 'l', 0)", organizationId);
   for (const [name, to] of [
     [STORE_FILE, backup],
@@ -52,7 +55,14 @@ beforeAll(async () => {
     [request, "re_1"],
     [later, "re_2"],
   ] as const) {
-    const refunded = { organizationId, amount: nanoUsd(1_000n), kind: "refund", target, source: "operator", externalId } as const;
+    const refunded = {
+      organizationId,
+      amount: nanoUsd(1_000n),
+      kind: "refund",
+      target,
+      source: "operator",
+      externalId,
+    } as const;
     await gateway.ledger.reverse(refunded, BOB);
   }
   expect((await gateway.admin("POST", `/keys/${paused.keyId}/pause`, {})).status).toBe(200);
@@ -89,7 +99,13 @@ function restore(dataDir: string, crashAt: string, ...more: string[]): Promise<R
 const LISTS = (): object => ({
   credits_gone: [{ org: customer.organizationId, kind: "purchase", reference: "cs_2", usd: "3.000000000" }],
   reversals_gone: [
-    { org: customer.organizationId, kind: "chargeback", reference: "dp_1", target: "pi_1", usd: "3.000000000" },
+    {
+      org: customer.organizationId,
+      kind: "chargeback",
+      reference: "dp_1",
+      target: "pi_1",
+      usd: "3.000000000",
+    },
     { org: customer.organizationId, kind: "refund", reference: "re_1", target: request, usd: "0.000001000" },
   ],
   keys_unpaused: [`${paused.keyId} of ${customer.organizationId}`],
@@ -130,7 +146,9 @@ test.each(["", "restore_verified", "restore_aside", "restore_aside:3", "restore_
     expect(kept).toHaveLength(2);
     const aside = [STORE_FILE, PEOPLE_FILE].map((name) => kept.find((file) => file.startsWith(name)) ?? "");
     expect(aside.map((name) => contentOf(join(dataDir, name)))).toEqual(before);
-    expect(existsSync(join(dataDir, `${aside[0]}-wal`))).toBe(existsSync(join(gateway.dataDir, `${STORE_FILE}-wal`)));
+    expect(existsSync(join(dataDir, `${aside[0]}-wal`))).toBe(
+      existsSync(join(gateway.dataDir, `${STORE_FILE}-wal`)),
+    );
   },
   PATIENCE_MS,
 );
