@@ -355,7 +355,8 @@ describe("a refused move has changed nothing: neither store is brought to this p
       const key = readFileSync(join(dataDir, "data.key"));
       writeFileSync(join(dataDir, "data.key"), Buffer.alloc(32, 7));
       expect(() => openSqliteStore(dataDir)).toThrow("is not the key that this database was created with");
-      await expect(openPostgresStore(url, dataDir)).rejects.toThrow("is not the data key of this database");
+      const refused = await openPostgresStore(url, dataDir).catch((error: unknown) => error);
+      expect(String(refused)).toContain("is not the data key of this database");
       const { err } = await move(dataDir, url);
       expect(err).toContain("data.key is not the key that this database was created with");
       expect(await stateOf(dataDir, url)).toEqual(before);

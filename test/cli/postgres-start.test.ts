@@ -205,6 +205,36 @@ describe("the database goes away while a gateway starts", () => {
   );
 });
 
+/** Limits of seconds, and a few of them one after another on a busy machine. */
+const NOTICED_WITHIN_MS = 60_000;
+
+test("the database falls silent while a gateway starts, with the connection open: no start waits for it without a word", async () => {
+  const moments = {
+    "at its encoding": "SHOW server_encoding",
+    "at its rights": "has_schema_privilege",
+    "at its people": "CREATE SCHEMA people",
+    "at its first-run link": "to_regclass('people.user')",
+  };
+  const said = await Promise.all(
+    Object.entries(moments).map(async ([moment, word]) => {
+      const fresh = await server.database();
+      const proxy = await CuttingProxy.start(fresh.url);
+      try {
+        proxy.cutAt(word, "silent");
+        const beganMs = performance.now();
+        const { code, said } = await serve(proxy.through(fresh.url), `silent ${moment}`);
+        expect({ moment, cuts: proxy.cuts, code }).toEqual({ moment, cuts: 1, code: 1 });
+        expect(performance.now() - beganMs).toBeLessThan(NOTICED_WITHIN_MS);
+        return said;
+      } finally {
+        await proxy.stop();
+        await fresh.drop();
+      }
+    }),
+  );
+  for (const words of said) expect(words).toMatch(/cannot be reached|became unavailable during the start/);
+}, 150_000);
+
 test("a machine that stalls in a migration loses its session to the others, and starts once it runs again", async () => {
   const fresh = await server.database();
   const holder = new pg.Client({ connectionString: fresh.url });
