@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import { addRotateKey } from "./rotate-key.ts";
 import { counted } from "../src/domain/counted.ts";
 import { PEOPLE_FILE } from "../src/domain/data-files.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { flush } from "../src/lib/flush.ts";
 import { isDiskFull } from "../src/store/sqlite-error.ts";
 import { Problem, WrongUsage } from "./problem.ts";
@@ -160,7 +161,6 @@ async function leaveTrace(dataDir: string, files: readonly string[]): Promise<vo
   try {
     noteBackup(dataDir, { atMs: Date.now(), bytes });
   } catch (error) {
-    const { messageOf } = await import("../src/domain/error-message.ts");
     say(`System health will not show this backup: ${messageOf(error)}`);
   }
 }
@@ -185,10 +185,21 @@ function assertNew(target: string): void {
   if (existsSync(target)) throw new Problem(`${target} exists already.`, "Give a new file's name.");
 }
 
+function makeNew(target: string): void {
+  try {
+    closeSync(openSync(target, "wx", 0o600));
+  } catch (error) {
+    throw new Problem(
+      `${target} cannot be made (${messageOf(error)}).`,
+      "Name a new file in a directory that exists and that this user may write.",
+    );
+  }
+}
+
 /** Copies one read snapshot, without blocking traffic. Only the owner can read the file, from its first byte on. */
 function backUp(store: string, target: string): void {
   assertNew(target);
-  closeSync(openSync(target, "wx", 0o600));
+  makeNew(target);
   const reader = new Database(store, { readonly: true });
   let written = false;
   try {
