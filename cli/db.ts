@@ -6,16 +6,13 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { addRotateKey } from "./rotate-key.ts";
-import type { CreditGone } from "../src/main/restore-held.ts";
-import type { RestoreResult } from "../src/main/restore.ts";
 import { counted } from "../src/domain/counted.ts";
-import { formatUsd } from "../src/domain/money.ts";
 import { PEOPLE_FILE } from "../src/domain/data-files.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { flush } from "../src/lib/flush.ts";
 import { isDiskFull } from "../src/store/sqlite-error.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
-import { dollars, plain } from "./table.ts";
 import { assertStore, dataDirOf, storeIn, storeOf, withConfig } from "./store-place.ts";
 
 export function addDb(program: Command): void {
@@ -93,100 +90,10 @@ function addRestore(db: Command): void {
         const { commandOn } = await import("../src/config/data-dir.ts");
         const { restoreBackup } = await import("../src/main/restore.ts");
         const restored = restoreBackup(dataDir, resolve(file));
-        const { schema, bytes, people, kept, formerKey, heldOn, standsAgain } = restored;
-        const accounts =
-          people === null
-            ? "The backup has no accounts; those of the data directory stay."
-            : `The accounts are from ${people}.`;
-        const before =
-          kept.length === 0
-            ? "There was no store before."
-            : `The previous store is kept as ${kept.join(", ")}.`;
-        const tollgate = commandOn(dataDir);
-        const done = {
-          data_dir: dataDir,
-          file: resolve(file),
-          schema,
-          bytes,
-          people,
-          kept,
-          former_key: formerKey,
-          stay_revoked: heldOn?.revoked ?? null,
-          routes_kept: heldOn?.routes ?? null,
-          retries_anew: heldOn?.retriesAnew ?? null,
-          credits_gone:
-            heldOn?.creditsGone.map(({ amount, ...credit }) => ({ ...credit, usd: formatUsd(amount) })) ??
-            null,
-          members_again: standsAgain?.members ?? null,
-          operators_again: standsAgain?.operators ?? null,
-          sign_ins_again: standsAgain?.signIns ?? null,
-          invitations_ended: standsAgain?.invitationsEnded ?? null,
-        };
-        return {
-          json: JSON.stringify(done),
-          text: `Restored ${counted(bytes, "byte")} of schema ${schema} as the store in ${dataDir}. ${accounts} ${before}\n${[toldOf(heldOn), ...toldOfPeople(standsAgain)].join("\n")}\n${formerKey === null ? "" : formerAgain(formerKey, tollgate)}→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
-        };
+        const { restoredOutcome } = await import("./restored.ts");
+        return restoredOutcome(restored, { dataDir, file: resolve(file), tollgate: commandOn(dataDir) });
       }),
     );
-}
-
-const formerAgain = (key: string, tollgate: string): string =>
-  `The backup was made with an earlier data key, kept as ${key}: that is data.key again, and the current one is kept beside it.\n→ Change the key again before you start: ${tollgate} db rotate-key, with --leaked if the old one leaked.\n`;
-
-function toldOf(heldOn: RestoreResult["heldOn"]): string {
-  if (heldOn === null)
-    return "There was no store to read later changes from: keys and entitlements revoked after the backup work again, and routes disabled since are open. Revoke and disable them again.";
-  const { revoked, routes, retriesAnew, creditsGone } = heldOn;
-  const held = `Changes after the backup that still apply: ${counted(revoked, "revocation")} of API keys, management keys (each start creates one for operator.json) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`;
-  const lost = [
-    ...(retriesAnew === 0
-      ? []
-      : [
-          `${counted(retriesAnew, "request")} with an Idempotency-Key, among others. A retry of one of them is a new request, for which the provider is paid again.`,
-        ]),
-    ...(creditsGone.length === 0
-      ? []
-      : [
-          `${counted(creditsGone.length, "credit")}. Credit ${creditsGone.length === 1 ? "it" : "them"} again:${each(creditsGone.map(printCredit))}`,
-        ]),
-  ];
-  return [held, ...lost.map((what) => `Lost since the backup: ${what}`)].join("\n");
-}
-
-const printCredit = ({ org, kind, amount, reference }: CreditGone): string =>
-  `${dollars(formatUsd(amount))} ${kind} of ${org}, ${reference}`;
-
-/** All of them, one per line: a restore says it once. */
-const each = (names: readonly string[]): string => names.map((name) => `\n  ${plain(name)}`).join("");
-
-/** What of people is as in the backup again, for whoever ended it to end it once more. */
-function toldOfPeople(standsAgain: RestoreResult["standsAgain"]): string[] {
-  if (standsAgain === null) return [];
-  const { members, operators, signIns, invitationsEnded } = standsAgain;
-  const again = [
-    [members, "Members again, removed or given another role since the backup", "./tollgate members remove"],
-    [operators, "Operators again, removed since the backup", "Operators → People removes them"],
-    [
-      signIns,
-      "Sign in as in the backup again, though password, passkeys or second factor have changed since",
-      "./tollgate people reset EMAIL",
-    ],
-  ] as const;
-  return [
-    ...again
-      .filter(([names]) => names !== null && names.length > 0)
-      .map(([names, what, way]) => `${what} (${way}):${each(names ?? [])}`),
-    ...(members === null
-      ? [
-          "No accounts of before could be read: members and operators removed since the backup are back. Remove them again.",
-        ]
-      : []),
-    ...(invitationsEnded > 0
-      ? [
-          `${counted(invitationsEnded, "invitation")} of the backup ended: send them again where they are still wanted.`,
-        ]
-      : []),
-  ];
 }
 
 function addMove(db: Command): void {
@@ -254,7 +161,6 @@ async function leaveTrace(dataDir: string, files: readonly string[]): Promise<vo
   try {
     noteBackup(dataDir, { atMs: Date.now(), bytes });
   } catch (error) {
-    const { messageOf } = await import("../src/domain/error-message.ts");
     say(`System health will not show this backup: ${messageOf(error)}`);
   }
 }
@@ -279,10 +185,21 @@ function assertNew(target: string): void {
   if (existsSync(target)) throw new Problem(`${target} exists already.`, "Give a new file's name.");
 }
 
+function makeNew(target: string): void {
+  try {
+    closeSync(openSync(target, "wx", 0o600));
+  } catch (error) {
+    throw new Problem(
+      `${target} cannot be made (${messageOf(error)}).`,
+      "Name a new file in a directory that exists and that this user may write.",
+    );
+  }
+}
+
 /** Copies one read snapshot, without blocking traffic. Only the owner can read the file, from its first byte on. */
 function backUp(store: string, target: string): void {
   assertNew(target);
-  closeSync(openSync(target, "wx", 0o600));
+  makeNew(target);
   const reader = new Database(store, { readonly: true });
   let written = false;
   try {

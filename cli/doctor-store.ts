@@ -29,7 +29,7 @@ async function fileFindings({ dataDir, trust }: Config): Promise<Finding[]> {
     import("../src/people/open-store.ts"),
   ]);
   const refusal = openingRefusal(dataDir) ?? peopleRefusal(dataDir);
-  if (refusal !== null) return [refused("store", refusal.message)];
+  if (refusal !== null) return [refused("store", refusal.why, refusal.wayOut)];
   if (!existsSync(join(dataDir, STORE_FILE)))
     return [ok("store", `SQLite in ${dataDir}, created at the first start`)];
   const mode = statSync(dataDir).mode & 0o777;
@@ -74,10 +74,9 @@ async function databaseFindings(url: string, dataDir: string): Promise<Finding[]
     import("../src/store/store-failure.ts"),
   ]);
   try {
-    const { server, schema, newestSchema, gateways, quarantined, stopped } = await inspectPostgres(
-      url,
-      dataDir,
-    );
+    const { server, schema, newestSchema, gateways, quarantined, stopped } = await inspectPostgres(url, {
+      dataDirectory: dataDir,
+    });
     const found = `PostgreSQL ${server}, schema ${schema} of ${newestSchema}, ${gateways} gateway(s) running`;
     const store =
       schema < newestSchema
@@ -85,8 +84,8 @@ async function databaseFindings(url: string, dataDir: string): Promise<Finding[]
         : ok("store", found);
     return [store, ...quarantineFindings(quarantined), ...stoppedFindings(stopped)];
   } catch (error) {
-    if (error instanceof StoreFailure) return [refused("store", error.message)];
-    return [refused("store", `${messageOf(error)}; correct DATABASE_URL, or start the database`)];
+    if (error instanceof StoreFailure) return [refused("store", error.why, error.wayOut)];
+    return [refused("store", messageOf(error), "Correct DATABASE_URL, or start the database.")];
   }
 }
 

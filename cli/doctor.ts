@@ -5,6 +5,7 @@ import type { Config } from "../src/config/config.ts";
 import { type Finding, note, ok, refused } from "./finding.ts";
 import { gatewayFindings } from "./doctor-gateway.ts";
 import { storeFindings } from "./doctor-store.ts";
+import { asProblem, Problem } from "./problem.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
 import { messageOf } from "../src/domain/error-message.ts";
@@ -111,11 +112,12 @@ async function addressFinding({ listen }: Config, runs: boolean): Promise<Findin
 /** The demo's key lies in the data directory: where that keeps the store shut, it says so for both. */
 async function releasesFinding(config: Config, store: Finding[]): Promise<Finding> {
   const { trust, providers } = config;
-  const { assertSigners, TrustFailure } = await import("../src/main/releases.ts");
+  const { assertSigners } = await import("../src/main/releases.ts");
   try {
     if (trust !== null || store.every(({ state }) => state !== "wrong")) await assertSigners(config);
   } catch (error) {
-    return refused("releases", messageOf(error), error instanceof TrustFailure ? error.next : undefined);
+    const problem = asProblem(error);
+    return refused("releases", messageOf(error), problem instanceof Problem ? problem.next : undefined);
   }
   if (trust !== null) return ok("releases", `${trust.releaseKeys.length} trusted key file(s)`);
   return note(

@@ -16,13 +16,8 @@ export const note = (check: string, found: string, next: string): Finding => ({
   next,
 });
 
-/**
- * A finding that keeps a gateway from starting, in the words of its start: the problem, and after a semicolon the
- * remedy.
- */
-export function refused(check: string, words: string, way?: string): Finding {
-  const [found = words, ...rest] = words.split("; ");
-  const out = way ?? rest.join("; ");
-  const next = out === "" ? "Correct it, then try again." : `${out.slice(0, 1).toUpperCase()}${out.slice(1)}`;
+/** A finding that keeps a gateway from starting, in the words of its start. `wayOut` becomes a sentence. */
+export function refused(check: string, found: string, wayOut = "Correct it, then try again."): Finding {
+  const next = `${wayOut.slice(0, 1).toUpperCase()}${wayOut.slice(1)}`;
   return { check, state: "wrong", found, next: /[.!?)]$|FILE$|USER \S+$/.test(next) ? next : `${next}.` };
 }

@@ -38,9 +38,9 @@ export const storeIn = (dataDir: string): string => join(dataDir, STORE_FILE);
 
 export async function assertStore(dataDir: string): Promise<void> {
   if (existsSync(storeIn(dataDir))) return;
-  const { closedBy, closedRefusal } = await import("../src/store/sqlite.ts");
+  const { closedBy } = await import("../src/store/sqlite.ts");
   const closed = closedBy(dataDir);
-  if (closed !== null) throw closedRefusal(closed);
+  if (closed !== null) throw closed;
   throw new Problem(
     `There is no store at ${storeIn(dataDir)}.`,
     "Name the data directory with --data-dir, or its configuration with --config.",

@@ -43,6 +43,7 @@ const STANDALONE = new Set([
     "provider",
     "db",
     "rotate-key",
+    "restored",
     "seed",
   ].map((noun) => `cli/${noun}.ts`),
   ...[

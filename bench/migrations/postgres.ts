@@ -85,7 +85,7 @@ export async function measurePostgres(requests: number, tell: (line: string) => 
       probes.start(there.rows.map((row) => row.name));
       await Bun.sleep(50); // each has measured a lock's usual time by then
       const beganMs = performance.now();
-      await migrateThen(client, async () => {}, all.slice(0, index + 1));
+      await migrateThen(client, async () => {}, { migrations: all.slice(0, index + 1) });
       const tookMs = performance.now() - beganMs;
       const waits = await probes.stop();
       measured.push({ version, name, tookMs, waits });

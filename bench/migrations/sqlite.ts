@@ -20,7 +20,7 @@ export function measureSqlite(requests: number, tell: (line: string) => void): M
     const all = MIGRATIONS.sqlite;
     return all.map(({ version, name }, index) => {
       const beganMs = performance.now();
-      migrate(database, all.slice(0, index + 1));
+      migrate(database, { migrations: all.slice(0, index + 1) });
       const tookMs = performance.now() - beganMs;
       tell(`${version} ${name}: ${tookMs.toFixed(0)} ms`);
       for (const { table, rows, sql } of fillingOf(version, requests, "sqlite")) {

@@ -28,6 +28,7 @@ export type CrashPoint =
   | "move_opened"
   | "move_people_aside"
   | "restore_verified"
+  | "restore_aside"
   | "restore_set_aside"
   | "rotate_drawn"
   | "rotate_resealing"

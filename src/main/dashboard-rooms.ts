@@ -67,8 +67,8 @@ export interface PeopleRooms {
   preview: PreviewPorts;
   startedAtMs: number;
   streamsOpen(): number;
-  /** True while the gateway stops, and waits for open responses. */
-  draining(this: void): boolean;
+  /** Aborts when the gateway stops, and waits for open responses. */
+  draining: AbortSignal;
   /** Writes what the request log has gathered, so that readers see recent requests. */
   flushRequestLog(): Promise<void>;
   /** Entries of the request log that were dropped for lack of room. */

@@ -54,6 +54,8 @@ export interface DoorsOn {
   /** The address of this process; known once the port is open. */
   address(this: void): string;
   phase(this: void): Phase;
+  /** Aborts at the phase `draining`. */
+  draining: AbortSignal;
 }
 
 /** Shared by several doors. */
@@ -197,7 +199,7 @@ function peopleRooms(
     preview: ports.complete,
     startedAtMs: clock.nowMs(),
     streamsOpen: () => streams.size,
-    draining: () => on.phase() === "draining",
+    draining: on.draining,
     flushRequestLog: () => requestLog.flush(),
     forgotten: () => requestLog.forgotten,
     overloadRefusals: () => metrics.overloadRefusals,

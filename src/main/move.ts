@@ -2,9 +2,11 @@
 // first and the new one opens last, so that at every moment at most one of them opens for a gateway. The same
 // command continues a killed move, and an unfinished move can be undone
 // (docs/decisions/0021-a-move-is-fenced.md).
+import { PEOPLE_SCHEMA } from "../domain/data-files.ts";
 import { HOUR_MS } from "../domain/durations.ts";
 import { existsSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
+import type { ClientBase } from "pg";
 import { verifyPostgres } from "../ledger/verify/postgres/verify.ts";
 import { makeMonths } from "../ledger/postgres/months.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -12,8 +14,9 @@ import { crashPoint } from "../lib/crash-point.ts";
 import { messageOf } from "../domain/error-message.ts";
 import { jobsOnStderr } from "../lib/jobs.ts";
 import { randomBase62 } from "../lib/id.ts";
+import { peopleRefusal } from "../people/open-store.ts";
 import { carryBeforeMove, copyPeople, setPeopleAside } from "../people/move.ts";
-import { assertEmpty, copyStore, type Moved, tablesOf } from "../store/move.ts";
+import { assertEmpty, copyStore, type Moved } from "../store/move.ts";
 import {
   abandonTarget,
   type MoveArrival,
@@ -28,8 +31,9 @@ import {
   WAY_OUT,
 } from "../store/move-fence.ts";
 import { placeOf } from "../store/postgres-error.ts";
-import { inspectPostgres } from "../store/postgres-inspect.ts";
-import { openPostgresStore, type PostgresStore } from "../store/postgres.ts";
+import { type InspectTerms, inspectPostgres } from "../store/postgres-inspect.ts";
+import { connectLong, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
+import { moveOf, openingRefusal } from "../store/sqlite-inspect.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
 import { movedPath, openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
 import { StoreFailure, type StoreFailureReason } from "../store/store-failure.ts";
@@ -43,10 +47,16 @@ export interface MoveResult extends Moved {
 }
 
 /**
- * Throws `StoreFailure` with what to do; the old store is then unchanged, or fenced until this runs again.
+ * Throws `StoreFailure` with what to do; both stores are then unchanged, or the old one is fenced until this runs
+ * again.
  */
 export async function moveToPostgres(dataDirectory: string, url: string): Promise<MoveResult> {
-  await look(url); // an unreachable database fences nothing
+  const refusal = openingRefusal(dataDirectory, "mover") ?? peopleRefusal(dataDirectory);
+  if (refusal !== null) throw refusal;
+  const begun = moveOf(dataDirectory);
+  if (begun !== null) assertSamePlace(begun, url);
+  // Before the old store is opened, which migrates it: whatever would refuse the move refuses it here.
+  await look(url, { dataDirectory, mover: { id: begun?.id ?? "", check: assertTakes(begun) } });
   const source = openSqliteStore(dataDirectory, "mover");
   let closed = false;
   try {
@@ -75,12 +85,16 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
  * of the move had reached the new one.
  */
 export async function abandonMove(dataDirectory: string, url: string): Promise<boolean> {
+  const fence = moveOf(dataDirectory);
+  if (fence === null)
+    throw new StoreFailure(
+      "moving",
+      "no move of this store has begun",
+      "nothing was changed: start the gateway as before",
+    );
+  assertSamePlace(fence, url);
   const source = openSqliteStore(dataDirectory, "mover");
   try {
-    const fence = sourceFence(source.writer);
-    if (fence === null)
-      throw new StoreFailure("moving", "no move of this store has begun; nothing was changed");
-    assertSamePlace(fence, url);
     const { schema } = await look(url).catch((error: unknown) => {
       throw unanswered(error, fence);
     });
@@ -92,36 +106,46 @@ export async function abandonMove(dataDirectory: string, url: string): Promise<b
   }
 }
 
-/** Describes the database that a move was given. */
-const look = (url: string): ReturnType<typeof inspectPostgres> =>
-  inspectPostgres(url).catch((error: unknown) => {
+/** Describes the database that a move was given; given the move, throws what would refuse it. Changes nothing. */
+const look = (url: string, terms: InspectTerms = {}): ReturnType<typeof inspectPostgres> =>
+  inspectPostgres(url, { ...terms, named: "--to" }).catch((error: unknown) => {
     throw ofTarget(error, url);
   });
 
-const NAMED = /DATABASE_URL(?:, or database_url of tollgate\.yaml,)?/g;
-/** A target that has these needs no remedy: a move needs an empty one. */
+/** Throws unless the database is empty and unused, or has this move in it already. */
+const assertTakes =
+  (begun: Fence | null) =>
+  async (client: ClientBase): Promise<void> => {
+    if (begun !== null && (await arrivalOf(client, begun.id)) !== "unknown") return;
+    await assertUnused(client);
+    await assertEmpty(client);
+  };
+
+/** A target of another program: a start would need that program, a move another database. */
 const NOT_EMPTY: ReadonlySet<string> = new Set<StoreFailureReason>(["newer_schema", "changed_migration"]);
 
 /** The refusal of a start, as one of the database that `--to` names. */
 function ofTarget(error: unknown, url: string): unknown {
   if (!(error instanceof StoreFailure)) return error;
-  const { reason, message } = error;
+  const { reason, why } = error;
   if (reason === "data_key")
     return new StoreFailure(
       reason,
-      `the database ${placeOf(url)} belongs to another installation, with a data key of its own; name an empty database`,
+      `the database ${placeOf(url)} belongs to another installation, with a data key of its own`,
+      ANOTHER,
     );
-  if (NOT_EMPTY.has(reason))
-    return new StoreFailure(reason, message.replace(/; .*$/, "; name an empty database"));
-  return new StoreFailure(reason, message.replaceAll(NAMED, "--to"));
+  return NOT_EMPTY.has(reason) ? new StoreFailure(reason, why, ANOTHER) : error;
 }
+
+const ANOTHER = "name an empty database";
 
 /** The move has begun, and neither store opens until it has ended. */
 function interrupted(error: unknown, { dataDirectory }: SqliteStore, url: string): unknown {
   if (error instanceof StoreFailure && error.reason === "moving") return error;
   return new StoreFailure(
     "moving",
-    `the move to ${placeOf(url)} was interrupted (${messageOf(error)}), and the store in ${dataDirectory} stays closed; ${WAY_OUT}`,
+    `the move to ${placeOf(url)} was interrupted (${error instanceof StoreFailure ? error.why : messageOf(error)}), and the store in ${dataDirectory} stays closed`,
+    WAY_OUT,
   );
 }
 
@@ -130,7 +154,8 @@ const unanswered = (error: unknown, { place }: Fence): unknown =>
   error instanceof StoreFailure && error.reason === "database"
     ? new StoreFailure(
         error.reason,
-        `${error.message}; only that database can tell that it is not in use: if it is gone for good, create an empty one as ${place} and run this again`,
+        error.why,
+        `${error.wayOut}; only that database can tell that it is not in use: if it is gone for good, create an empty one as ${place} and run this again`,
       )
     : error;
 
@@ -150,7 +175,8 @@ function assertSamePlace({ place }: Fence, url: string): void {
   if (place !== placeOf(url))
     throw new StoreFailure(
       "moving",
-      `this store is being moved to ${place}, not to ${placeOf(url)}; finish that move or take it back first`,
+      `this store is being moved to ${place}, not to ${placeOf(url)}`,
+      "finish that move or take it back first",
     );
 }
 
@@ -169,11 +195,11 @@ async function openFenced(
   try {
     const target = await openPostgresStore(url, source.dataDirectory, {
       id,
+      check: assertTakes(from),
       begin: async (client) => {
         arrived = await arrivalOf(client, id);
         if (arrived !== "unknown") return;
-        await assertUnused(client);
-        await assertEmpty(client, tablesOf(source.writer));
+        await assertTakes(null)(client);
         await fenceTarget(client, from);
         marked = true;
       },
@@ -213,6 +239,7 @@ async function arrive(
   crashPoint("move_copied");
   const people = await copyPeople(source.dataDirectory, target.url);
   crashPoint("move_people");
+  await analyzed(target, Object.keys(moved.rows));
   await assertSound(target);
   crashPoint("move_checked");
   const client = await target.pool.connect();
@@ -243,7 +270,8 @@ async function closeTarget(url: string, id: string): Promise<boolean> {
   if (arrival === "moved")
     throw new StoreFailure(
       "moving",
-      "this move is complete and its database may be in use, so it cannot be taken back; run ./tollgate db move --to … again to finish it",
+      "this move is complete and its database may be in use, so it cannot be taken back",
+      "run ./tollgate db move --to … again to finish it",
     );
   return arrival === "abandoned";
 }
@@ -278,12 +306,36 @@ async function copyOn(target: PostgresStore, source: SqliteStore): Promise<Moved
   }
 }
 
+/**
+ * Has the database look at the moved tables: without that its plans are poor until it does so by itself, minutes later. A
+ * move is complete without.
+ */
+async function analyzed({ url }: PostgresStore, tables: readonly string[]): Promise<void> {
+  try {
+    const client = await connectLong(url, "move");
+    try {
+      const { rows } = await client.query<{ names: string | null }>(
+        `SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') AS names FROM pg_tables
+         WHERE schemaname = $1 OR (schemaname = current_schema() AND tablename = ANY($2::text[]))`,
+        [PEOPLE_SCHEMA, tables],
+      );
+      await client.query(`ANALYZE (SKIP_LOCKED) ${rows[0]?.names}`);
+    } finally {
+      await client.end();
+    }
+  } catch (error) {
+    const said = `the database could not analyze the moved tables, and does so by itself in a while (${messageOf(error)})`;
+    jobsOnStderr().failed("analyze", new Error(said));
+  }
+}
+
 async function assertSound({ url, dataKey }: PostgresStore): Promise<void> {
   const { ok, violations } = await verifyPostgres({ url, dataKey, nowMs: systemClock.nowMs() });
   const [first] = violations;
   if (!ok)
     throw new StoreFailure(
       "moving",
-      `the copy does not pass the audit (${first?.invariant}, ${first?.organizationId}); take the move back with ./tollgate db move --to … --abandon, and run ./tollgate ledger audit on the old store`,
+      `the copy does not pass the audit (${first?.invariant}, ${first?.organizationId})`,
+      "take the move back with ./tollgate db move --to … --abandon, and run ./tollgate ledger audit on the old store",
     );
 }

@@ -20,7 +20,7 @@ import type { Worker } from "./workers.ts";
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
 
 /** The parts that the doors are built from. */
-interface Rooms extends Omit<DoorsOn, "watching" | "callScopes" | "address" | "phase"> {
+interface Rooms extends Omit<DoorsOn, "watching" | "callScopes" | "address" | "phase" | "draining"> {
   worker: Worker | null;
   hurry?: AbortSignal;
 }
@@ -38,6 +38,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
   const { clock, log, store } = rooms;
   const { drainDelayMs, stopGraceMs: graceMs } = config.limits;
   let phase: Phase = "serving";
+  const draining = new AbortController();
   const callScopes = new CallScopes();
   const watching = openWatching(config, rooms);
   const doors = openDoors(config, {
@@ -46,6 +47,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     callScopes,
     address: () => listeningAddress({ host: config.listen.host, port: server.port }),
     phase: () => phase,
+    draining: draining.signal,
   });
   const access = new AccessLog(log, clock, watching.metrics);
   const close = async (): Promise<void> => {
@@ -71,6 +73,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     );
     await Promise.race([Bun.sleep(drainDelayMs), hurried]);
     phase = "draining";
+    draining.abort();
     await drain(server, { graceMs, hurried, callScopes, streams: watching.streams, ledger: store.ledger });
     await close();
   };

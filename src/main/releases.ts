@@ -125,7 +125,7 @@ async function signers(
 }
 
 /** `trust.release_keys` cannot be used; the message names the file. */
-export class TrustFailure extends Error {
+class TrustFailure extends Error {
   readonly next = "trust.release_keys names public key files (JWK), as ./tollgate release keygen makes them.";
 }
 

@@ -1,11 +1,17 @@
 // What a restore carries over from the store it replaces, as far as that store can be read: whatever was
 // meant to be permanent.
 import { Database } from "bun:sqlite";
-import type { NanoUsd } from "../domain/money.ts";
+import {
+  chargedAgain,
+  type CreditGone,
+  creditsGone,
+  type ReversalGone,
+  reversalsGone,
+} from "./restore-money.ts";
 import { keepReceiptKeys } from "./restore-receipt-keys.ts";
 import { keepRevoked } from "./restore-revoked.ts";
 import { keepRoutes } from "./restore-routes.ts";
-import type { Restoring } from "./restoring.ts";
+import { columnNames, type Restoring } from "./restoring.ts";
 
 /** How much of it was not in the backup. */
 export interface HeldOn {
@@ -16,16 +22,12 @@ export interface HeldOn {
    * new request.
    */
   retriesAnew: number;
-  /** Purchases and grants that are not in the backup, oldest first. */
   creditsGone: CreditGone[];
-}
-
-export interface CreditGone {
-  org: string;
-  kind: "purchase" | "grant";
-  amount: NanoUsd;
-  /** The service's or the operator's own name of it. */
-  reference: string;
+  reversalsGone: ReversalGone[];
+  /** Keys that had been paused since, as `key_… of org_…`. */
+  keysUnpaused: string[];
+  /** Organizations whose card can be charged again, though they had ended that since. */
+  chargedAgain: string[];
 }
 
 /**
@@ -43,6 +45,9 @@ export function holdOn(copy: Database, path: string): HeldOn {
         routes: keepRoutes(on),
         retriesAnew: claimsGone(on),
         creditsGone: creditsGone(on),
+        reversalsGone: reversalsGone(on),
+        keysUnpaused: keysUnpaused(on),
+        chargedAgain: chargedAgain(on),
       };
     })();
   } finally {
@@ -59,16 +64,18 @@ function claimsGone({ copy, replaced }: Restoring): number {
   return gone;
 }
 
-/** Nobody who paid has these credits any more. */
-function creditsGone({ copy, replaced }: Restoring): CreditGone[] {
-  const known = copy.query("SELECT 1 FROM topup WHERE org_id = ?1 AND source = ?2 AND external_id = ?3");
+/** Keys that were paused since, and are served again; a key that was revoked since is revoked. */
+function keysUnpaused({ copy, replaced }: Restoring): string[] {
+  const pauses = (database: Database): boolean => columnNames(database, "api_key").includes("paused_at");
+  if (!pauses(replaced)) return [];
+  const active = copy.query("SELECT 1 FROM api_key WHERE key_id = ?1 AND revoked_at IS NULL");
   return replaced
-    .query<CreditGone & { source: string }, []>(
-      "SELECT org_id AS org, source, external_id AS reference, kind, amount FROM topup ORDER BY at, org_id, external_id",
+    .query<{ key: string; org: string }, []>(
+      "SELECT key_id AS key, org_id AS org FROM api_key WHERE paused_at IS NOT NULL ORDER BY org_id, key_id",
     )
     .all()
-    .filter(({ org, source, reference }) => known.get(org, source, reference) === null)
-    .map(({ org, kind, amount, reference }) => ({ org, kind, amount, reference }));
+    .filter(({ key }) => active.get(key) !== null)
+    .map(({ key, org }) => `${key} of ${org}`);
 }
 
 interface Claim {

@@ -21,7 +21,7 @@ import { databasePath } from "../store/sqlite-connection.ts";
 import { diskFull } from "../store/reserve-file.ts";
 import { isDiskFull, withoutRoom } from "../store/sqlite-error.ts";
 import { movingTo } from "../store/sqlite-inspect.ts";
-import { movedAway, movedPath, closedRefusal, restoringPath } from "../store/sqlite.ts";
+import { movedAway, movedPath, restoringPath } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 import { type HeldOn, holdOn } from "./restore-held.ts";
 import { restorePeople, type StandsAgain } from "./restore-people.ts";
@@ -75,15 +75,15 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
   try {
     copyWhole(file, copy);
     const { schema, formerKey } = readBackup(copy, { file, dataDirectory });
-    // After an interrupted restore its copy already contains that, and the old store may no longer be
-    // complete.
-    const replaced = [marker, store].find((path) => existsSync(path));
-    const heldOn = replaced === undefined ? null : withDatabase(copy, file, holdingOn(replaced));
+    const again = existsSync(marker);
+    // An interrupted restore had already moved some of the old files: the others get the same name, before they are read.
+    const begunAt = again ? statSync(marker).mtime : freeSecond([store, accounts]);
+    if (again) for (const path of people === null ? [store] : [store, accounts]) setAside(path, begunAt);
+    const replaced = again ? asideName(store, begunAt) : store;
+    const heldOn = existsSync(replaced) ? withDatabase(copy, file, holdingOn(replaced)) : null;
     const signedMeanwhile = formerKey === null ? null : receiptKeyOf(readDataKey(dataDirectory, "existing"));
     if (signedMeanwhile !== null)
       withDatabase(copy, file, (database) => keepReceiptKey(database, signedMeanwhile));
-    // An interrupted restore had already moved some of the old files: the others get the same name.
-    const begunAt = existsSync(marker) ? statSync(marker).mtime : freeSecond([store, accounts]);
     const before = [asideName(accounts, begunAt), accounts].find((path) => existsSync(path)) ?? null;
     const standsAgain = people === null ? null : copyPeople(people, copyOfPeople, before);
     utimesSync(copy, begunAt, begunAt);
@@ -131,13 +131,14 @@ function assertRoom(dataDirectory: string, file: string): void {
   if (bavail * bsize < needed)
     throw new StoreFailure(
       "disk_full",
-      `the disk of ${dataDirectory} has no room for the backup beside the store that it replaces: it needs ${Math.ceil(needed / 1024 / 1024)} MiB; free them, and run this again: nothing was changed`,
+      `the disk of ${dataDirectory} has no room for the backup beside the store that it replaces: it needs ${Math.ceil(needed / 1024 / 1024)} MiB`,
+      "free them, and run this again: nothing was changed",
     );
 }
 
 /** A store that has moved to PostgreSQL, or is being moved, must not be served from here as well. */
 function assertStays(dataDirectory: string): void {
-  if (existsSync(movedPath(dataDirectory))) throw closedRefusal(movedAway(dataDirectory));
+  if (existsSync(movedPath(dataDirectory))) throw movedAway(dataDirectory);
   if (!existsSync(databasePath(dataDirectory))) return;
   let moving: string | null = null;
   try {
@@ -148,7 +149,8 @@ function assertStays(dataDirectory: string): void {
   if (moving !== null)
     throw new StoreFailure(
       "moving",
-      `the store is ${moving}; finish the move with the same ./tollgate db move --to …, or take it back with --abandon, before anything is restored`,
+      `the store is ${moving}`,
+      "finish the move with the same ./tollgate db move --to …, or take it back with --abandon, before anything is restored",
     );
 }
 
@@ -171,7 +173,8 @@ function readBackup(
   if (!existsSync(key) || statSync(key).size === 0)
     throw new StoreFailure(
       "data_key",
-      `there is no data key in ${dataDirectory}; first put the one that this backup was made with there: ./tollgate db key FILE`,
+      `there is no data key in ${dataDirectory}`,
+      "first put the one that this backup was made with there: ./tollgate db key FILE",
     );
   const schema = Math.max(0, ...applied.keys());
   const ours = dataKeyCheck(readDataKey(dataDirectory, "existing"));
@@ -180,7 +183,8 @@ function readBackup(
   if (formerKey === null)
     throw new StoreFailure(
       "data_key",
-      `${key} is not the key that this backup was made with; put that one in its place (./tollgate db key FILE --replace), or name a backup of this store`,
+      `${key} is not the key that this backup was made with`,
+      "put that one in its place (./tollgate db key FILE --replace), or name a backup of this store",
     );
   return { schema, formerKey };
 }
@@ -192,12 +196,13 @@ function assertOpens(applied: ReturnType<typeof appliedIn>, file: string): void 
     unapplied(MIGRATIONS.sqlite, applied);
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error;
-    const [why = ""] = error.message.split("; ");
-    if (error.reason === "moving")
+    const { reason, why } = error;
+    if (reason === "moving")
       throw refused(`${file} is a store that was being moved to PostgreSQL when it was copied (${why})`);
     throw new StoreFailure(
-      error.reason,
-      `${file} cannot be restored (${why}); nothing was changed: use the program that it is from, or name another backup`,
+      reason,
+      `${file} cannot be restored (${why})`,
+      "nothing was changed: use the program that it is from, or name another backup",
     );
   }
 }
@@ -251,7 +256,7 @@ function assertWhole(database: Database): void {
 }
 
 const refused = (what: string): StoreFailure =>
-  new StoreFailure("database", `${what}; nothing was changed: name another backup`);
+  new StoreFailure("database", what, "nothing was changed: name another backup");
 
 const asideName = (path: string, at: Date): string =>
   `${path}.before-${printTime(at.getTime()).slice(0, 19).replaceAll(":", "-")}Z`;
@@ -265,15 +270,19 @@ function freeSecond(paths: readonly string[]): Date {
   return at;
 }
 
-/** Renames the database with its log, so that SQLite opens it unchanged. */
+/**
+ * Renames the database with its log, so that SQLite opens it unchanged, unless an interrupted restore has done so: what
+ * has its name now came from a backup. Returns the files kept.
+ */
 function setAside(path: string, at: Date): string[] {
   const aside = asideName(path, at);
-  const kept: string[] = [];
-  for (const suffix of SUFFIXES) {
-    if (!existsSync(path + suffix)) continue;
-    renameSync(path + suffix, aside + suffix);
-    kept.push(aside + suffix);
-  }
+  // The database itself comes last: once it is there, all of it is.
+  if (!existsSync(aside))
+    for (const suffix of SUFFIXES) {
+      if (!existsSync(path + suffix)) continue;
+      renameSync(path + suffix, aside + suffix);
+      crashPoint("restore_aside");
+    }
   flush(dirname(path));
-  return kept;
+  return SUFFIXES.map((suffix) => aside + suffix).filter((file) => existsSync(file));
 }

@@ -33,7 +33,7 @@ export async function rotatePostgres(on: RotateAsk, url: string): Promise<Rotati
 
 async function rotateIn(store: PostgresStore, on: RotateAsk): Promise<Rotation> {
   const client = await connectLong(store.url, "rotate key").catch((error: unknown) => {
-    throw openingFailure(error, store.url);
+    throw openingFailure(error, store.url, "DATABASE_URL");
   });
   try {
     await client.query("BEGIN");
@@ -59,7 +59,8 @@ function wasLost(error: unknown, url: string): unknown {
   if (error instanceof StoreFailure || errorKind(error) !== "store") return error;
   return new StoreFailure(
     "database",
-    `${placeOf(url)} was lost or ran out of space midway (${messageOf(error)}); the store has either the old key or the new one, and both are here: run this again when it is back to find out which`,
+    `${placeOf(url)} was lost or ran out of space midway (${messageOf(error)})`,
+    "the store has either the old key or the new one, and both are here: run this again when it is back to find out which",
   );
 }
 
@@ -81,7 +82,8 @@ async function shutOut(client: Client, from: Uint8Array): Promise<number> {
   if (state === undefined || !state.data_key_check.equals(dataKeyCheck(from)))
     throw new StoreFailure(
       "data_key",
-      "another run of this command has just changed the data key of this database; copy data.key from there",
+      "another run of this command has just changed the data key of this database",
+      "copy data.key from there",
     );
   await assertNobody(client);
   await client.query("UPDATE instance SET condemned = true, lease_until = 0");
@@ -105,7 +107,8 @@ async function resolveLeft(store: PostgresStore): Promise<void> {
       if (performance.now() > untilMs)
         throw new StoreFailure(
           "database",
-          `${open} requests left behind by gateways have not ended yet; run this again in a minute, or start a gateway and look at its log`,
+          `${open} requests left behind by gateways have not ended yet`,
+          "run this again in a minute, or start a gateway and look at its log",
         );
       await Bun.sleep(LOOK_EVERY_MS);
     }
@@ -148,6 +151,7 @@ function runs(gateway: string): StoreFailure {
   const [host, pid] = gateway.split(" ");
   return new StoreFailure(
     "locked",
-    `a gateway is running on this database (${host}, process ${pid}); stop all gateways first (one that was killed counts for ten more seconds): nothing was changed`,
+    `a gateway is running on this database (${host}, process ${pid})`,
+    "stop all gateways first (one that was killed counts for ten more seconds): nothing was changed",
   );
 }

@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { PEOPLE_SCHEMA } from "../domain/data-files.ts";
+import { toldAway } from "../store/postgres-error.ts";
 import { fileRefusal, openedFrom } from "../store/private-file.ts";
 import { lookInto } from "../store/sqlite-connection.ts";
 import { StoreFailure } from "../store/store-failure.ts";
@@ -32,7 +33,7 @@ export function peopleRefusal(dataDir: string): StoreFailure | null {
 
 /**
  * True if the first account exists. Does not load the sign-in library, because the start banner needs no
- * more.
+ * more. Rejects as `overloaded` if the database is unreachable.
  */
 export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
   if (place.databaseUrl === null && !existsSync(peopleFile(place.dataDir))) return false;
@@ -48,6 +49,8 @@ export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
     );
     if (table.rows[0]?.found === null) return false;
     return (await database.query(`SELECT 1 FROM ${PEOPLE_SCHEMA}."user" LIMIT 1`)).rows.length > 0;
+  } catch (error) {
+    throw toldAway(error);
   } finally {
     await store.close();
   }

@@ -20,11 +20,13 @@ test.each([
 ])("%s in its file is reported with the file and the remedy, and left unchanged", async (_, content) => {
   const path = join(mkdtempSync(join(folder, "a-")), "demo-release.private.jwk");
   writeFileSync(path, content);
-  const said = await demoKeys({ dataDir: join(path, ".."), dataKey: DATA_KEY }).then(() => "", String);
-  expect(said).toStartWith(
+  const error = await demoKeys({ dataDir: join(path, ".."), dataKey: DATA_KEY }).catch(
+    (caught: unknown) => caught,
+  );
+  expect(String(error)).toStartWith(
     `Error: ${path}, the key an earlier version signed the demo models with, cannot be used (`,
   );
-  expect(said).toContain("move it away: the next start signs them again");
+  expect(error).toMatchObject({ next: "Move it away: the next start signs them again." });
   expect(readFileSync(path, "utf8")).toBe(content);
 });
 

@@ -121,16 +121,27 @@ function drawnFrom(dataKey: Uint8Array): object {
   return key.export({ format: "jwk" });
 }
 
-function unusable(path: string, error: unknown): Error {
+/** An earlier version's key cannot be used. */
+class DemoKeyFailure extends Error {
+  constructor(
+    message: string,
+    /** What to do, as a sentence. */
+    readonly next: string,
+  ) {
+    super(message);
+  }
+}
+
+function unusable(path: string, error: unknown): DemoKeyFailure {
   const said = messageOf(error);
   if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM"))
-    return new Error(
-      `${path} cannot be read (${said}); every file in the data directory must belong to the user who runs the gateway, including those that another user left there: chown -R USER ${dirname(path)}`,
-      { cause: error },
+    return new DemoKeyFailure(
+      `${path} cannot be read (${said})`,
+      `Every file in the data directory must belong to the user who runs the gateway, including those that another user left there: chown -R USER ${dirname(path)}`,
     );
-  return new Error(
-    `${path}, the key an earlier version signed the demo models with, cannot be used (${said}); move it away: the next start signs them again`,
-    { cause: error },
+  return new DemoKeyFailure(
+    `${path}, the key an earlier version signed the demo models with, cannot be used (${said})`,
+    "Move it away: the next start signs them again.",
   );
 }
 

@@ -36,13 +36,21 @@ export function dataKeyRefusal(directory: string, database: "fresh" | "existing"
   if (unusable !== null) return unusable;
   const length = existsSync(path) ? statSync(path).size : 0;
   if (length === KEY_BYTES || (database === "fresh" && length === 0)) return null;
-  return new StoreFailure(
-    "data_key",
-    database === "fresh"
-      ? `${path} has ${length} bytes, but a data key has ${KEY_BYTES}; restore the original key, or remove the file to get a new one`
-      : `${path} does not hold the data key of the database beside it; restore it from the backup of the key`,
-  );
+  return database === "fresh"
+    ? new StoreFailure(
+        "data_key",
+        wrongLength(path, length),
+        "restore the original key, or remove the file to get a new one",
+      )
+    : new StoreFailure(
+        "data_key",
+        `${path} does not hold the data key of the database beside it`,
+        "restore it from the backup of the key",
+      );
 }
+
+const wrongLength = (path: string, length: number): string =>
+  `${path} has ${length} bytes, but a data key has ${KEY_BYTES}`;
 
 /**
  * Copies the key shared by the gateways of one database into this data directory, from a file such as
@@ -58,7 +66,8 @@ export function adoptDataKey(directory: string, file: string, { replace = false 
   if (stored.length > 0 && !replace)
     throw new StoreFailure(
       "data_key",
-      `${path} holds another key than ${file}; if the database's key was changed, run this with --replace, which keeps the old one beside it; if this directory was never used with a database, remove it; otherwise find out which of the two is the database's key`,
+      `${path} holds another key than ${file}`,
+      "if the database's key was changed, run this with --replace, which keeps the old one beside it; if this directory was never used with a database, remove it; otherwise find out which of the two is the database's key",
     );
   const arriving = `${path}.copy`;
   privateFile(arriving);
@@ -71,12 +80,17 @@ function keyIn(file: string): Buffer {
   try {
     key = readFileSync(file);
   } catch (error) {
-    throw new StoreFailure("data_key", `the data key ${file} cannot be read (${messageOf(error)})`);
+    throw new StoreFailure(
+      "data_key",
+      `the data key ${file} cannot be read (${messageOf(error)})`,
+      "name a file that this user may read",
+    );
   }
   if (key.length === KEY_BYTES) return key;
   throw new StoreFailure(
     "data_key",
-    `${file} has ${key.length} bytes, but a data key has ${KEY_BYTES}: copy data.key from another gateway, or create one: head -c ${KEY_BYTES} /dev/urandom > data.key`,
+    wrongLength(file, key.length),
+    `copy data.key from another gateway, or create one: head -c ${KEY_BYTES} /dev/urandom > data.key`,
   );
 }
 

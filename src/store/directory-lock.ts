@@ -49,7 +49,8 @@ export function lockDirectory(directory: string, role: Role = "tollgate"): Direc
     const owner = readFileSync(pidPath, "utf8").trim();
     throw new StoreFailure(
       "locked",
-      `the data directory ${directory} is in use by ${liveOwner(owner)}; stop it first, or name another directory with --data-dir`,
+      `the data directory ${directory} is in use by ${liveOwner(owner)}`,
+      "stop it first, or name another directory with --data-dir",
     );
   }
   try {

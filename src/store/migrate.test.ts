@@ -15,19 +15,19 @@ const tables = (database: Database): unknown[] =>
 
 test("an empty store gets all migrations, or none if one fails", () => {
   const database = emptyStore();
-  expect(() => migrate(database, [FIRST, SECOND, BROKEN])).toThrow(/already exists/);
+  expect(() => migrate(database, { migrations: [FIRST, SECOND, BROKEN] })).toThrow(/already exists/);
   expect({ applied: applied(database), tables: tables(database) }).toEqual({
     applied: [],
     tables: ["schema_migration"],
   });
-  migrate(database, [FIRST, SECOND]);
+  migrate(database, { migrations: [FIRST, SECOND] });
   expect(applied(database)).toEqual(["first", "second"]);
 });
 
 test("a store in use keeps each migration that succeeded", () => {
   const database = emptyStore();
-  migrate(database, [FIRST]);
-  expect(() => migrate(database, [FIRST, SECOND, BROKEN])).toThrow(/already exists/);
+  migrate(database, { migrations: [FIRST] });
+  expect(() => migrate(database, { migrations: [FIRST, SECOND, BROKEN] })).toThrow(/already exists/);
   expect({ applied: applied(database), tables: tables(database) }).toEqual({
     applied: ["first", "second"],
     tables: ["first", "schema_migration", "second"],

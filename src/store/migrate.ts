@@ -5,11 +5,18 @@ import type { Database } from "bun:sqlite";
 import { checksumOf, type Migration, MIGRATIONS, unapplied } from "./migrations/list.ts";
 import { passFence } from "./move-fence.ts";
 
-/** Brings the database to the newest schema. An up-to-date one costs two reads. `mover` is the id of the move in progress. */
+export interface MigrateTerms {
+  migrations?: readonly Migration[];
+  /** The id of the move in progress, which passes its own fence. */
+  mover?: string | null;
+  /** Throws if what is in the database is not for this process; runs before anything in it is changed. */
+  check?: () => void;
+}
+
+/** Brings the database to the newest schema. An up-to-date one costs two reads. */
 export function migrate(
   database: Database,
-  migrations: readonly Migration[] = MIGRATIONS.sqlite,
-  mover: string | null = null,
+  { migrations = MIGRATIONS.sqlite, mover = null, check = () => {} }: MigrateTerms = {},
 ): void {
   database.run(
     `CREATE TABLE IF NOT EXISTS schema_migration (
@@ -19,6 +26,7 @@ export function migrate(
   const applied = appliedIn(database);
   passFence(applied, mover);
   const missing = unapplied(migrations, applied);
+  check();
   // An empty store is created completely or not at all, and waits for its disk once.
   if (applied.size === 0)
     database.transaction(() => missing.forEach((migration) => apply(database, migration)))();

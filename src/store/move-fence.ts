@@ -25,8 +25,8 @@ export function passFence(
   applied.delete(MOVING);
   applied.delete(MOVED);
   if (fence === undefined || fence.checksum === mover) return;
-  if (fence.name.startsWith(ABANDONED)) throw new StoreFailure("moving", LEFTOVERS);
-  throw new StoreFailure("moving", `${fence.name}; ${WAY_OUT}`);
+  if (fence.name.startsWith(ABANDONED)) throw new StoreFailure("moving", LEFTOVERS, ANOTHER);
+  throw new StoreFailure("moving", fence.name, WAY_OUT);
 }
 
 /** For either store of an unfinished move. */
@@ -35,8 +35,8 @@ export const WAY_OUT =
 const TO = "this store is being moved to ";
 const FROM = "a store is being moved into this database, from ";
 const ABANDONED = "abandoned ";
-const LEFTOVERS =
-  "this database holds what an abandoned move left in it, so it cannot be used; drop it and create it anew, or name another empty database";
+const LEFTOVERS = "this database holds what an abandoned move left in it, so it cannot be used";
+const ANOTHER = "drop it and create it anew, or name another empty database";
 
 // ── The old place ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -116,12 +116,15 @@ export async function abandonTarget(target: ClientBase, id: string): Promise<boo
 
 /** Throws if a gateway has it open; none can open it once its fence is up. */
 export async function assertUnused(target: ClientBase): Promise<void> {
+  const { rows: made } = await target.query("SELECT 1 WHERE to_regclass('instance') IS NOT NULL");
+  if (made.length === 0) return; // nothing of ours is in it yet
   const { rows } = await target.query(
     "SELECT name FROM instance WHERE lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint LIMIT 1",
   );
   if (rows.length > 0)
     throw new StoreFailure(
       "database",
-      `a gateway is running on the database (${String((rows[0] as { name: unknown }).name)}); stop it, or name an empty database`,
+      `a gateway is running on the database (${String((rows[0] as { name: unknown }).name)})`,
+      "stop it, or name an empty database",
     );
 }

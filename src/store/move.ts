@@ -1,7 +1,9 @@
 // Copies an SQLite store into an empty PostgreSQL one: every table that is not the store's own bookkeeping, column by
 // column, in one transaction, with counts and money sums compared before it commits. Copying twice changes nothing.
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import type { ClientBase } from "pg";
+import { PEOPLE_SCHEMA } from "../domain/data-files.ts";
+import { migrate } from "./migrate.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /** Tables about the stores themselves; each store has its own. */
@@ -55,24 +57,52 @@ export async function copyStore(source: Database, target: ClientBase): Promise<M
 }
 
 /** Returns the tables to copy: all but the store's own bookkeeping. */
-export const tablesOf = (source: Database): string[] =>
+const tablesOf = (source: Database): string[] =>
   (source.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").values() as [string][])
     .map(([name]) => name)
     .filter((name) => !BOOKKEEPING.has(name) && !name.startsWith("sqlite_"));
 
+/** Those of this program's own schema: a store that is to be moved may not have all of them yet. */
+function tablesOfProgram(): string[] {
+  const database = new Database(":memory:", { safeIntegers: true });
+  try {
+    migrate(database);
+    return tablesOf(database);
+  } finally {
+    database.close();
+  }
+}
+
 async function holdsAnything(target: ClientBase, tables: readonly string[]): Promise<string | null> {
   for (const table of tables) {
-    const { rows } = await target.query(`SELECT 1 FROM "${table}" LIMIT 1`);
+    const { rows } = await target.query(`SELECT 1 FROM ${quoted(table)} LIMIT 1`);
     if (rows.length > 0) return table;
   }
   return null;
 }
 
-/** Throws a `StoreFailure` that names the first table with a row. */
-export async function assertEmpty(target: ClientBase, tables: readonly string[]): Promise<void> {
-  const table = await holdsAnything(target, tables);
+/** `schema.table`, or a table of the schema that is searched first. */
+const quoted = (table: string): string => table.replaceAll(/[^.]+/g, '"$&"');
+
+/** Accounts have a schema of their own; each of its other rows belongs to one of these. */
+const OF_PEOPLE = [`${PEOPLE_SCHEMA}.user`, `${PEOPLE_SCHEMA}.invitation`];
+
+/** Throws a `StoreFailure` that names the first table with a row; an older schema may lack some of them. */
+export async function assertEmpty(target: ClientBase): Promise<void> {
+  const { rows } = await target.query<{ name: string }>(
+    "SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL",
+    [[...tablesOfProgram(), ...OF_PEOPLE]],
+  );
+  const table = await holdsAnything(
+    target,
+    rows.map(({ name }) => name),
+  );
   if (table !== null)
-    throw new StoreFailure("database", `the database is not empty: ${table} has rows; name an empty one`);
+    throw new StoreFailure(
+      "database",
+      `the database is not empty: ${table} has rows`,
+      "name an empty database",
+    );
 }
 
 const rowsOf = (source: Database, table: string): number =>

@@ -13,6 +13,7 @@ export async function assertTakesEveryText(client: ClientBase): Promise<void> {
   if (TAKES_EVERY_TEXT.has(encoding)) return;
   throw new StoreFailure(
     "encoding",
-    `was created with the encoding ${encoding}, which cannot store all characters; create another one with ENCODING 'UTF8' TEMPLATE template0, and move its contents with pg_dump`,
+    `was created with the encoding ${encoding}, which cannot store all characters`,
+    "create another one with ENCODING 'UTF8' TEMPLATE template0, and move its contents with pg_dump",
   );
 }

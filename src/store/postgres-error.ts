@@ -69,19 +69,29 @@ export function placeOf(url: string): string {
   }
 }
 
-const OPENING: Record<string, string> = {
-  "28000": "refused the user of DATABASE_URL",
-  "28P01": "refused the password of DATABASE_URL",
-  "3D000": "does not exist; create it, or correct DATABASE_URL",
-  "25006": "is read-only, possibly a standby; DATABASE_URL must name the primary",
-  "53100": "has no space left; free some and start again",
-  "42501":
-    "cannot be changed by the user of DATABASE_URL; grant that user what is missing, or let it own the tables",
-  "25P03":
-    "ended the session of this start again and again, as this machine stalled in the middle of it; start again when the machine is less busy",
-  "55P03":
-    "has been in use for more than a minute by another gateway's migration or a long transaction; start again when that is done",
-};
+/** What names the database: the setting of a start, or the option of a move. */
+export type DatabaseSetting = "DATABASE_URL" | "--to";
+
+/** SQLSTATE → what is wrong with the database, and what to do. */
+const openings = (named: DatabaseSetting): Record<string, readonly [why: string, wayOut: string]> => ({
+  "28000": [`refused the user of ${named}`, `correct ${named}, or let that user in there`],
+  "28P01": [`refused the password of ${named}`, `correct ${named}`],
+  "3D000": ["does not exist", `create it, or correct ${named}`],
+  "25006": ["is read-only, possibly a standby", `${named} must name the primary`],
+  "53100": ["has no space left", "free some and start again"],
+  "42501": [
+    `cannot be changed by the user of ${named}`,
+    "grant that user what is missing, or let it own the tables",
+  ],
+  "25P03": [
+    "ended the session of this start again and again, as this machine stalled in the middle of it",
+    "start again when the machine is less busy",
+  ],
+  "55P03": [
+    "has been in use for more than a minute by another gateway's migration or a long transaction",
+    "start again when that is done",
+  ],
+});
 
 const SCHEMA: ReadonlySet<string> = new Set<StoreFailureReason>([
   "newer_schema",
@@ -100,10 +110,11 @@ export function lostWhileStarting(error: unknown, url: string, trouble?: string)
   if (!isOverloaded(error) && errorKind(error) !== "store") return error;
   const cause = isOverloaded(error) ? (causeOf(error) ?? trouble ?? error) : error;
   return (
-    knownFailure(cause, url) ??
+    knownFailure(cause, url, "DATABASE_URL") ??
     new StoreFailure(
       "database",
-      `the database ${placeOf(url)} became unavailable during the start: ${messageOf(cause)}; check that it is running, and start again`,
+      `the database ${placeOf(url)} became unavailable during the start: ${messageOf(cause)}`,
+      "check that it is running, and start again",
     )
   );
 }
@@ -111,24 +122,28 @@ export function lostWhileStarting(error: unknown, url: string, trouble?: string)
 const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
 
 /** Returns the failure for the server's own code; null if the code is not known. */
-function knownFailure(error: unknown, url: string): StoreFailure | null {
-  const known = OPENING[codeOf(error) ?? ""];
+function knownFailure(error: unknown, url: string, named: DatabaseSetting): StoreFailure | null {
+  const known = openings(named)[codeOf(error) ?? ""];
   if (known === undefined) return null;
-  return new StoreFailure("database", `the database ${placeOf(url)} ${known} (${messageOf(error)})`);
+  const [why, wayOut] = known;
+  return new StoreFailure("database", `the database ${placeOf(url)} ${why} (${messageOf(error)})`, wayOut);
 }
 
-/** Returns why the database did not open, as a sentence that says what to do; other errors come back as they are. */
-export function openingFailure(error: unknown, url: string): unknown {
+/** Returns why the database did not open, and what to do; other errors come back as they are. */
+export function openingFailure(error: unknown, url: string, named: DatabaseSetting): unknown {
   const place = placeOf(url);
-  if (error instanceof StoreFailure && OF_THE_DATABASE.has(error.reason))
-    return new StoreFailure(error.reason, `the database ${place} ${error.message}`);
-  if (error instanceof StoreFailure)
-    return SCHEMA.has(error.reason) ? new StoreFailure(error.reason, `${place}: ${error.message}`) : error;
-  const known = knownFailure(error, url);
+  if (error instanceof StoreFailure) {
+    const { reason, why, wayOut } = error;
+    if (OF_THE_DATABASE.has(reason)) return new StoreFailure(reason, `the database ${place} ${why}`, wayOut);
+    return SCHEMA.has(reason) ? new StoreFailure(reason, `${place}: ${why}`, wayOut) : error;
+  }
+  const known = knownFailure(error, url, named);
   if (known !== null) return known;
   if (errorKind(error) !== "store") return error;
+  const setting = named === "DATABASE_URL" ? "DATABASE_URL, or database_url of tollgate.yaml," : named;
   return new StoreFailure(
     "database",
-    `the database ${place} cannot be reached: ${messageOf(error)}; check DATABASE_URL, or database_url of tollgate.yaml, and that it is running`,
+    `the database ${place} cannot be reached: ${messageOf(error)}`,
+    `check ${setting} and that it is running`,
   );
 }

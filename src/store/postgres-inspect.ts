@@ -2,11 +2,11 @@
 import type pg from "pg";
 import { NEWEST_SCHEMA as newestSchema } from "./migrations/list.ts";
 import { assertTakesEveryText } from "./postgres-encoding.ts";
-import { openingFailure } from "./postgres-error.ts";
+import { type DatabaseSetting, openingFailure } from "./postgres-error.ts";
 import { assertMigrates } from "./postgres-migrate.ts";
 import { assertMayMake } from "./postgres-rights.ts";
 import { assertOwnSessions } from "./postgres-session.ts";
-import { assertDataKey, connectBare } from "./postgres.ts";
+import { assertDataKey, connectBare, type Mover } from "./postgres.ts";
 import { directoryRefusal } from "./private-file.ts";
 
 export interface Inspection {
@@ -24,11 +24,22 @@ export interface Inspection {
   stopped: string[];
 }
 
+export interface InspectTerms {
+  /** Of a gateway, or of a store that moves: whether it would open the database is found out, too. */
+  dataDirectory?: string | null;
+  named?: DatabaseSetting;
+  /** A move, which has more to ask. */
+  mover?: Pick<Mover, "id" | "check"> | null;
+}
+
 /**
- * Throws `StoreFailure` if the database cannot be reached; given a gateway's data directory, also if
- * that gateway would not start on it, with the message of the start.
+ * Throws `StoreFailure` if the database cannot be reached; given a data directory, also if a gateway would not
+ * start on it, or the move would be refused, with that message.
  */
-export async function inspectPostgres(url: string, dataDirectory: string | null = null): Promise<Inspection> {
+export async function inspectPostgres(
+  url: string,
+  { dataDirectory = null, named = "DATABASE_URL", mover = null }: InspectTerms = {},
+): Promise<Inspection> {
   let client: pg.Client | null = null;
   let other: pg.Client | null = null;
   try {
@@ -36,10 +47,10 @@ export async function inspectPostgres(url: string, dataDirectory: string | null 
     if (refusal !== null) throw refusal;
     client = await connectBare(url, "inspect");
     other = await connectBare(url, "inspect");
-    await assertOwnSessions(client, other);
+    await assertOwnSessions(client, other, named);
     await assertTakesEveryText(client);
-    await assertMayMake(client);
-    if (dataDirectory !== null) await assertOpens(client, dataDirectory);
+    await assertMayMake(client, named);
+    if (dataDirectory !== null) await assertOpens(client, dataDirectory, mover);
     await client.query("BEGIN READ ONLY");
     const number = async (sql: string): Promise<number> => Number((await first(client, sql)) ?? 0);
     const server = String(await first(client, "SHOW server_version")).split(" ")[0] ?? "";
@@ -61,19 +72,24 @@ export async function inspectPostgres(url: string, dataDirectory: string | null 
     const stopped = stops === null ? [] : await stoppedIn(client);
     return { server, schema, newestSchema, gateways, quarantined, stopped };
   } catch (error) {
-    throw openingFailure(error, url);
+    throw openingFailure(error, url, named);
   } finally {
     await Promise.all([client?.end(), other?.end()]);
   }
 }
 
 /** Begins like a start, then rolls back. */
-async function assertOpens(client: pg.Client, dataDirectory: string): Promise<void> {
+async function assertOpens(
+  client: pg.Client,
+  dataDirectory: string,
+  mover: InspectTerms["mover"],
+): Promise<void> {
   await client.query("BEGIN");
   try {
-    await assertMigrates(client);
+    await assertMigrates(client, mover?.id ?? null);
     const made = (await first(client, "SELECT to_regclass('store_state')")) !== null;
     await assertDataKey(made ? client : null, dataDirectory);
+    await mover?.check(client);
   } finally {
     await client.query("ROLLBACK").catch(() => {}); // the connection is gone with its transaction
   }

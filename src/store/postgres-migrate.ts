@@ -11,6 +11,15 @@ import { passFence } from "./move-fence.ts";
 const MIGRATING = 8_041_990_771;
 
 const GIVE_UP_AFTER_MS = 60_000;
+const MIGRATED_WITHIN_MS = 600_000;
+
+/** In place of the connection's limit, for statements that may take longer; the server gives up first whenever it can. */
+interface AnswerLimit {
+  query_timeout: number;
+}
+const LOCKED_WITHIN: AnswerLimit = { query_timeout: GIVE_UP_AFTER_MS + 2_000 };
+const MIGRATED_WITHIN: AnswerLimit = { query_timeout: MIGRATED_WITHIN_MS + 2_000 };
+const ROLLED_BACK_WITHIN: AnswerLimit = { query_timeout: 1_000 };
 /**
  * For a table with a long reader such as a dump or a verification: a migration that waits for it
  * makes all requests wait behind it, so it waits for half a second and tries again.
@@ -22,6 +31,14 @@ const LOCK_NOT_AVAILABLE = "55P03";
 /** The result of a transaction: a migration is left for the next one, or the work is done. */
 type Step<T> = { left: true } | { left: false; result: T };
 
+export interface PostgresMigrateTerms {
+  migrations?: readonly Migration[];
+  /** The id of a move that passes its own fence. */
+  mover?: string | null;
+  /** Throws if what is in the database is not for this process; runs before a migration changes any of it. */
+  check?: () => Promise<void>;
+}
+
 /**
  * Runs `work` in one transaction once the database is at the newest schema, while no other gateway migrates it. Older
  * gateways keep serving meanwhile and afterwards: a migration may add what they do not know, and take nothing away.
@@ -29,13 +46,12 @@ type Step<T> = { left: true } | { left: false; result: T };
 export async function migrateThen<T>(
   client: ClientBase,
   work: () => Promise<T>,
-  migrations: readonly Migration[] = MIGRATIONS.postgresql,
-  mover: string | null = null,
+  { migrations = MIGRATIONS.postgresql, mover = null, check = async () => {} }: PostgresMigrateTerms = {},
 ): Promise<T> {
   const lateAtMs = performance.now() + GIVE_UP_AFTER_MS;
   for (;;) {
     try {
-      const step = await once(client, work, { migrations, mover });
+      const step = await once(client, work, { migrations, mover, check });
       if (step.left) continue;
       return step.result;
     } catch (error) {
@@ -49,40 +65,51 @@ export async function migrateThen<T>(
 async function once<T>(
   client: ClientBase,
   work: () => Promise<T>,
-  { migrations, mover }: { migrations: readonly Migration[]; mover: string | null },
+  terms: Required<PostgresMigrateTerms>,
 ): Promise<Step<T>> {
   await client.query("BEGIN");
   try {
     // A starting gateway may wait for another's migration, longer than any request may wait for a lock.
-    await client.query(`SET LOCAL lock_timeout = ${GIVE_UP_AFTER_MS}; SET LOCAL statement_timeout = '600s'`);
-    await keepStartsOut(client);
+    await client.query(
+      `SET LOCAL lock_timeout = ${GIVE_UP_AFTER_MS}; SET LOCAL statement_timeout = ${MIGRATED_WITHIN_MS}`,
+    );
+    await takeTurn(client);
     await client.query(`SET LOCAL lock_timeout = ${TABLE_WITHIN_MS}`);
-    const left = await migrate(client, migrations, mover);
+    const { left, changed } = await migrate(client, terms);
     const step: Step<T> = left ? { left } : { left, result: await work() };
-    await client.query("COMMIT");
+    await client.query({ ...(changed && LOCKED_WITHIN), text: "COMMIT" }); // of whole tables, on a slow disk
     return step;
   } catch (error) {
-    await client.query("ROLLBACK").catch(() => {}); // the connection is gone with its transaction
+    await client.query({ ...ROLLED_BACK_WITHIN, text: "ROLLBACK" }).catch(() => {}); // gone with its connection
     throw error;
   }
 }
 
 /** Until the end of the transaction, gateways that start wait before they look at anything. */
-export const keepStartsOut = (client: ClientBase): Promise<unknown> =>
-  client.query(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
+export const keepStartsOut = (client: ClientBase): Promise<unknown> => client.query(TURN);
 
-/** Applies all of them if there are none yet, otherwise the next one. Returns true if more remain. */
+const TURN = `SELECT pg_advisory_xact_lock(${MIGRATING})`;
+
+/** Waits only for somebody: where nobody has the turn, a database that does not answer is noticed in seconds. */
+async function takeTurn(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ taken: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(${MIGRATING}) AS taken`,
+  );
+  if (rows[0]?.taken !== true) await client.query({ ...LOCKED_WITHIN, text: TURN });
+}
+
+/** Applies all of them if there are none yet, otherwise the next one; `left`: more remain. */
 async function migrate(
   client: ClientBase,
-  migrations: readonly Migration[],
-  mover: string | null,
-): Promise<boolean> {
+  { migrations, mover, check }: Required<PostgresMigrateTerms>,
+): Promise<{ left: boolean; changed: boolean }> {
   const applied = await appliedOrNone(client);
   passFence(applied, mover);
   const missing = unapplied(migrations, applied);
+  if (applied.size > 0 && missing.length > 0) await check();
   const next = applied.size === 0 ? missing : missing.slice(0, 1);
   for (const migration of next) await apply(client, migration);
-  return next.length < missing.length;
+  return { left: next.length < missing.length, changed: next.length > 0 };
 }
 
 /** Returns the migrations that it was made with, including the fence of a move; creates their table if it is missing. */
@@ -102,14 +129,14 @@ async function appliedOrNone(client: ClientBase): Promise<Map<number, { checksum
  * Throws what a start would report before its first migration: that it may not write here, that the store
  * is being moved, or that it is another program's. Call inside a transaction, which the caller rolls back.
  */
-export async function assertMigrates(client: ClientBase): Promise<void> {
+export async function assertMigrates(client: ClientBase, mover: string | null): Promise<void> {
   const applied = await appliedOrNone(client);
-  passFence(applied, null);
+  passFence(applied, mover);
   unapplied(MIGRATIONS.postgresql, applied);
 }
 
 async function apply(client: ClientBase, migration: Migration): Promise<void> {
-  await client.query(withoutScan(migration.sql));
+  await client.query({ ...MIGRATED_WITHIN, text: withoutScan(migration.sql) });
   await client.query(
     `INSERT INTO schema_migration (version, name, checksum, applied_at)
      VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`,

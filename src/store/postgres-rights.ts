@@ -1,6 +1,7 @@
 // Checks that the user of a database may make what a gateway makes there: its tables, and the schema of people.
 import type { ClientBase } from "pg";
 import { PEOPLE_SCHEMA } from "../domain/data-files.ts";
+import type { DatabaseSetting } from "./postgres-error.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /** `null`: no schema is on the search path, which the first table reports. */
@@ -12,7 +13,7 @@ interface Rights {
 }
 
 /** Throws `StoreFailure` that names each missing right, before anything is made. */
-export async function assertMayMake(client: ClientBase): Promise<void> {
+export async function assertMayMake(client: ClientBase, named: DatabaseSetting): Promise<void> {
   const { rows } = await client.query<Rights>(
     `SELECT current_schema()::text AS schema, has_schema_privilege(current_schema(), 'CREATE') AS tables,
        CASE WHEN to_regnamespace('${PEOPLE_SCHEMA}') IS NULL
@@ -27,6 +28,7 @@ export async function assertMayMake(client: ClientBase): Promise<void> {
   if (missing.length === 0) return;
   throw new StoreFailure(
     "rights",
-    `cannot be changed by the user of DATABASE_URL; grant that user CREATE on ${missing.join(" and on ")}`,
+    `cannot be changed by the user of ${named}`,
+    `grant that user CREATE on ${missing.join(" and on ")}`,
   );
 }

@@ -4,6 +4,7 @@
 // would lose all of that, so no gateway starts behind it (docs/decisions/0055-a-session-of-its-own.md).
 import type { ClientBase, PoolConfig } from "pg";
 import { randomBase62 } from "../lib/id.ts";
+import type { DatabaseSetting } from "./postgres-error.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /** A setting → its value, as the server reads them. */
@@ -54,7 +55,11 @@ const MARKED = { query_timeout: 5_000 };
  * writes its own mark into its session; a connection that is lent separately for each transaction
  * finds another mark there, or none, in whatever order it is lent.
  */
-export async function assertOwnSessions(one: ClientBase, other: ClientBase): Promise<void> {
+export async function assertOwnSessions(
+  one: ClientBase,
+  other: ClientBase,
+  named: DatabaseSetting,
+): Promise<void> {
   const mark = async (client: ClientBase): Promise<() => Promise<boolean>> => {
     const own = randomBase62(16);
     await client.query({ ...MARKED, text: `SELECT set_config('${MARK}', '${own}', false)` });
@@ -71,6 +76,7 @@ export async function assertOwnSessions(one: ClientBase, other: ClientBase): Pro
   if (!(await foundByOther()) || !(await foundByOne()))
     throw new StoreFailure(
       "pooled",
-      "is behind a pooler in transaction mode, which would lose a session's timeouts and locks; name the server itself in DATABASE_URL, or a pooler in session mode",
+      "is behind a pooler in transaction mode, which would lose a session's timeouts and locks",
+      `name the server itself in ${named}, or a pooler in session mode`,
     );
 }

@@ -4,8 +4,7 @@ import pg from "pg";
 import { dataKeyCheck, dataKeyRefusal, opensWith, readDataKey, takeNextDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
 import { assertTakesEveryText } from "./postgres-encoding.ts";
-import { openingFailure, wasCutIdle } from "./postgres-error.ts";
-import { MIGRATIONS } from "./migrations/list.ts";
+import { type DatabaseSetting, openingFailure, wasCutIdle } from "./postgres-error.ts";
 import { migrateThen } from "./postgres-migrate.ts";
 import { assertMayMake } from "./postgres-rights.ts";
 import {
@@ -82,9 +81,13 @@ const connectionOf = (url: string, name: string): pg.ClientConfig => ({
 /** A move that passes its own fence. */
 export interface Mover {
   id: string;
+  /** Throws if the database cannot take the store, whatever its schema; runs before anything in it is changed. */
+  check(client: pg.ClientBase): Promise<void>;
   /** Runs in the transaction that migrates, before anybody else can look. */
   begin(client: pg.ClientBase): Promise<void>;
 }
+
+const settingOf = (mover: Mover | null): DatabaseSetting => (mover === null ? "DATABASE_URL" : "--to");
 
 /** Throws `StoreFailure` if the database cannot be reached, may not be written, or does not belong to this program. */
 export async function openPostgresStore(
@@ -110,7 +113,7 @@ export async function openPostgresStore(
       close: () => pool.end(),
     };
   } catch (error) {
-    throw openingFailure(error, url);
+    throw openingFailure(error, url, settingOf(mover));
   }
 }
 
@@ -152,9 +155,23 @@ export const connectLong = (url: string, name: string): Promise<pg.Client> =>
 export const connectBare = (url: string, name: string): Promise<pg.Client> =>
   connected(connectionOf(url, name), null);
 
+/** Longer than a batch may take: a pipeline says goodbye after its last answer. */
+const HANG_UP_WITHIN_MS = { pipeline: BATCH_ANSWER_WITHIN_MS + 1_000, other: 1_000 };
+
+/** A server that has fallen silent does not take leave either: its connection is closed without. */
+function hangsUp(client: pg.Client, withinMs: number): void {
+  const { connection } = client as pg.Client & { connection: pg.Connection };
+  const end = client.end.bind(client) as () => Promise<void>;
+  client.end = (async () => {
+    const cut = setTimeout(() => connection.stream.destroy(), withinMs);
+    await end().finally(() => clearTimeout(cut));
+  }) as pg.Client["end"];
+}
+
 /** `settings` null: nothing is set on the connection, because it may be lent to others next. */
 async function connected(config: pg.ClientConfig, settings: SessionSettings | null): Promise<pg.Client> {
   const client = new pg.Client(config);
+  hangsUp(client, config.pipeline === true ? HANG_UP_WITHIN_MS.pipeline : HANG_UP_WITHIN_MS.other);
   // Without a listener a lost connection would end the process; its user sees its statements fail.
   client.on("error", () => {});
   confirmCommits(client);
@@ -169,15 +186,15 @@ async function connected(config: pg.ClientConfig, settings: SessionSettings | nu
   }
 }
 
-/** Opens the connection of a start, proven to keep settings before any are made. Its migrations may take as long as they need. */
-async function startingSession(url: string): Promise<pg.Client> {
-  const client = await connected({ ...connectionOf(url, "start"), query_timeout: 0 }, null);
+/** Opens the connection of a start, proven to keep settings before any are made. */
+async function startingSession(url: string, named: DatabaseSetting): Promise<pg.Client> {
+  const client = await connectBare(url, "start");
   try {
     const other = await connectBare(url, "start");
     try {
-      await assertOwnSessions(client, other);
+      await assertOwnSessions(client, other, named);
       await assertTakesEveryText(client);
-      await assertMayMake(client);
+      await assertMayMake(client, named);
     } finally {
       await other.end().catch(() => {}); // most likely already gone
     }
@@ -198,7 +215,7 @@ const BEGINS = 5;
  */
 async function prepare(url: string, dataDirectory: string, mover: Mover | null): Promise<Uint8Array> {
   for (let left = BEGINS - 1; ; left -= 1) {
-    const client = await startingSession(url);
+    const client = await startingSession(url, settingOf(mover));
     let cut: unknown = null;
     client.on("error", (error) => void (cut ??= error));
     try {
@@ -219,7 +236,11 @@ function prepareOn(client: pg.Client, dataDirectory: string, mover: Mover | null
     await mover?.begin(client);
     return dataKey;
   };
-  return migrateThen(client, work, MIGRATIONS.postgresql, mover?.id ?? null);
+  const check = async (): Promise<void> => {
+    await assertDataKey(client, dataDirectory);
+    await mover?.check(client);
+  };
+  return migrateThen(client, work, { mover: mover?.id ?? null, check });
 }
 
 /** Returns the database's check of its key; undefined if it has none yet. */
@@ -266,7 +287,8 @@ const ofThisDatabase = (error: unknown, dataDirectory: string): unknown =>
 export const foreignDataKey = (dataDirectory: string): StoreFailure =>
   new StoreFailure(
     "data_key",
-    `${dataDirectory}/data.key is not the data key of this database; copy the file from another of its gateways, or from its backup`,
+    `${dataDirectory}/data.key is not the data key of this database`,
+    "copy the file from another of its gateways, or from its backup",
   );
 
 async function nextEpoch(pool: pg.Pool): Promise<number> {

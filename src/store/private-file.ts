@@ -50,7 +50,8 @@ export function nearestExisting(path: string): string {
 const unwritable = (path: string, error: unknown): StoreFailure =>
   new StoreFailure(
     "permissions",
-    `the data directory ${path} cannot be written (${messageOf(error)}); make it writable for this user, or name another one with --data-dir or TOLLGATE_DATA_DIR`,
+    `the data directory ${path} cannot be written (${messageOf(error)})`,
+    "make it writable for this user, or name another one with --data-dir or TOLLGATE_DATA_DIR",
   );
 
 /** Creates an empty file if it is missing, before anything is written to it, and closes it to others. */
@@ -80,7 +81,8 @@ export function fileRefusal(path: string): StoreFailure | null {
 const unusable = (path: string, error: unknown): StoreFailure =>
   new StoreFailure(
     "permissions",
-    `${path} cannot be read and written (${messageOf(error)}); every file in the data directory must belong to the user who runs the gateway, including those that another user left there: chown -R USER ${dirname(path)}`,
+    `${path} cannot be read and written (${messageOf(error)})`,
+    `every file in the data directory must belong to the user who runs the gateway, including those that another user left there: chown -R USER ${dirname(path)}`,
   );
 
 /** Opens a database file. SQLite's own message for one that it cannot open names neither the file nor a way out. */
@@ -91,7 +93,8 @@ export function openedFrom<T>(path: string, open: () => T): T {
     if (error instanceof StoreFailure) throw error;
     throw new StoreFailure(
       "database",
-      `${path} cannot be opened (${messageOf(error)}); it and ${basename(path)}-wal beside it must belong to this user and be unchanged since a gateway wrote them; if they are damaged, stop the gateway and restore the last backup: ./tollgate db restore FILE`,
+      `${path} cannot be opened (${messageOf(error)})`,
+      `it and ${basename(path)}-wal beside it must belong to this user and be unchanged since a gateway wrote them; if they are damaged, stop the gateway and restore the last backup: ./tollgate db restore FILE`,
     );
   }
 }
@@ -111,7 +114,8 @@ function stillOpen(path: string, found: number, mode: number): StoreFailure {
   const wanted = `chmod ${mode.toString(8)} ${path}`;
   return new StoreFailure(
     "permissions",
-    `${path} is accessible to other users (mode ${found.toString(8)}), and that could not be changed; run: ${wanted}`,
+    `${path} is accessible to other users (mode ${found.toString(8)}), and that could not be changed`,
+    `run: ${wanted}`,
   );
 }
 

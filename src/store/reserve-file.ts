@@ -54,7 +54,8 @@ const isWhole = (path: string): boolean => existsSync(path) && statSync(path).si
 export const diskFull = (dataDirectory: string): StoreFailure =>
   new StoreFailure(
     "disk_full",
-    `the disk of ${dataDirectory} is full; free at least ${(2 * BALLAST_BYTES) / 1024 / 1024} MiB and start again`,
+    `the disk of ${dataDirectory} is full`,
+    `free at least ${(2 * BALLAST_BYTES) / 1024 / 1024} MiB and start again`,
   );
 
 /** Returns why it would not open there, even if the directory does not exist yet; null if it would. Makes nothing. */

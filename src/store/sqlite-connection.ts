@@ -35,7 +35,11 @@ export function connectSqlite(path: string): Database {
 function assertPragma(database: Database, name: string, wanted: string | bigint): void {
   const found = database.query(`PRAGMA ${name}`).values()[0]?.[0];
   if (found !== wanted) {
-    throw new StoreFailure("settings", `SQLite did not accept ${name} = ${wanted} (it is ${String(found)})`);
+    throw new StoreFailure(
+      "settings",
+      `SQLite did not accept ${name} = ${wanted} for ${database.filename} (it is ${String(found)})`,
+      "put the data directory on a disk of this machine: file systems of networks may lack what SQLite needs",
+    );
   }
 }
 

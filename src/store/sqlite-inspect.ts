@@ -1,13 +1,13 @@
 // Describes an embedded store without changing it: for `doctor`, alongside a running gateway or one that does not start.
 import type { Database } from "bun:sqlite";
-import { dataKeyRefusal, opensWith } from "./data-key.ts";
+import { dataKeyRefusal } from "./data-key.ts";
 import { lockFilesRefusal } from "./directory-lock.ts";
 import { appliedIn } from "./migrate.ts";
 import { MIGRATIONS, unapplied } from "./migrations/list.ts";
-import { passFence, sourceFence } from "./move-fence.ts";
+import { type Fence, passFence, sourceFence } from "./move-fence.ts";
 import { directoryRefusal, fileRefusal, openedFrom } from "./private-file.ts";
 import { reserveRefusal } from "./reserve-file.ts";
-import { closedBy, closedRefusal, wrongDataKey, isNewStore } from "./sqlite.ts";
+import { assertOwnKey, closedBy, isNewStore } from "./sqlite.ts";
 import { databasePath, lookInto } from "./sqlite-connection.ts";
 import { StoreFailure } from "./store-failure.ts";
 
@@ -39,46 +39,46 @@ export const stoppedIn = (dataDirectory: string): string[] =>
       .map(([org]) => String(org));
   });
 
+/** Returns the move of this store that has begun; null if none has. Throws `StoreFailure` if it cannot be read. */
+export const moveOf = (dataDirectory: string): Fence | null =>
+  openedFrom(databasePath(dataDirectory), () => reading(dataDirectory, sourceFence));
+
 /** Returns where the store is being moved to; null if it is not. */
-export const movingTo = (dataDirectory: string): string | null =>
-  reading(dataDirectory, (database) => {
-    const fence = sourceFence(database);
-    return fence === null ? null : `being moved to ${fence.place}: no gateway can open it`;
-  });
+export function movingTo(dataDirectory: string): string | null {
+  const fence = moveOf(dataDirectory);
+  return fence === null ? null : `being moved to ${fence.place}: no gateway can open it`;
+}
 
 /**
  * Returns why a start in this directory would be refused, with its message and in the order of its checks; null if it would
  * not be. Makes and changes nothing. Does not check whether another process has the directory: `directoryOwner` does.
+ * `mover`: a move passes its own fence.
  */
-export function openingRefusal(dataDirectory: string): StoreFailure | null {
+export function openingRefusal(dataDirectory: string, mover: "mover" | null = null): StoreFailure | null {
   const path = databasePath(dataDirectory);
-  const closed = closedBy(dataDirectory);
   return (
     directoryRefusal(dataDirectory) ??
     lockFilesRefusal(dataDirectory) ??
-    (closed === null ? null : closedRefusal(closed)) ??
+    closedBy(dataDirectory) ??
     fileRefusal(path) ??
     dataKeyRefusal(dataDirectory, isNewStore(dataDirectory) ? "fresh" : "existing") ??
     reserveRefusal(dataDirectory) ??
-    (isNewStore(dataDirectory) ? null : contentsRefusal(dataDirectory))
+    (isNewStore(dataDirectory) ? null : contentsRefusal(dataDirectory, mover))
   );
 }
 
 /** The refusal for an existing file: not a database, one being moved, a newer program's, or with another key. */
-function contentsRefusal(dataDirectory: string): StoreFailure | null {
-  const look = (database: Database): StoreFailure | null => {
-    const known = (table: string): boolean =>
-      database.query("SELECT 1 FROM sqlite_master WHERE name = ?1").values(table).length > 0;
-    const applied = known("schema_migration") ? appliedIn(database) : new Map<number, never>();
-    passFence(applied, null);
+function contentsRefusal(dataDirectory: string, mover: "mover" | null): StoreFailure | null {
+  const look = (database: Database): void => {
+    const [made] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'").values();
+    const applied = made === undefined ? new Map<number, never>() : appliedIn(database);
+    passFence(applied, mover === null ? null : (sourceFence(database)?.id ?? null));
     unapplied(MIGRATIONS.sqlite, applied);
-    const [made] = known("store_state")
-      ? database.query("SELECT data_key_check FROM store_state").values()
-      : [];
-    return made === undefined || opensWith(dataDirectory, made[0] as Uint8Array) ? null : wrongDataKey();
+    assertOwnKey(database, dataDirectory);
   };
   try {
-    return openedFrom(databasePath(dataDirectory), () => reading(dataDirectory, look));
+    openedFrom(databasePath(dataDirectory), () => reading(dataDirectory, look));
+    return null;
   } catch (error) {
     if (error instanceof StoreFailure) return error;
     throw error;

@@ -3,14 +3,13 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { type ReserveFile, openReserveFile } from "./reserve-file.ts";
-import { dataKeyCheck, readDataKey, takeNextDataKey } from "./data-key.ts";
+import { dataKeyCheck, opensWith, readDataKey, takeNextDataKey } from "./data-key.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { migrate } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations/list.ts";
 import { sourceFence } from "./move-fence.ts";
 import { openedFrom, privateDirectory, privateFile } from "./private-file.ts";
 import { closeSqlite, connectSqlite, databasePath } from "./sqlite-connection.ts";
-import { StoreFailure, type StoreFailureReason } from "./store-failure.ts";
+import { StoreFailure } from "./store-failure.ts";
 
 export interface SqliteStore {
   readonly dataDirectory: string;
@@ -47,33 +46,24 @@ export const movedPath = (dataDirectory: string): string => `${databasePath(data
 /** A verified backup on its way to replacing the store; no gateway opens anything while it exists. */
 export const restoringPath = (dataDirectory: string): string => `${databasePath(dataDirectory)}.restoring`;
 
-/** Why a directory's store does not open, and the way out. */
-export interface Closed {
-  reason: StoreFailureReason;
-  why: string;
-  wayOut: string;
-}
-
-/** A directory whose store was moved to PostgreSQL. */
-export const movedAway = (dataDirectory: string): Closed => ({
-  reason: "moving",
-  why: `the store of ${dataDirectory} was moved to PostgreSQL`,
-  wayOut: `set DATABASE_URL, or move ${movedPath(dataDirectory)} away to start an empty store`,
-});
+/** The refusal of a directory whose store was moved to PostgreSQL. */
+export const movedAway = (dataDirectory: string): StoreFailure =>
+  new StoreFailure(
+    "moving",
+    `the store of ${dataDirectory} was moved to PostgreSQL`,
+    `set DATABASE_URL, or move ${movedPath(dataDirectory)} away to start an empty store`,
+  );
 
 /** Returns what keeps gateways out of the directory; null if nothing does. */
-export function closedBy(dataDirectory: string): Closed | null {
+export function closedBy(dataDirectory: string): StoreFailure | null {
   if (existsSync(restoringPath(dataDirectory)))
-    return {
-      reason: "restoring",
-      why: `a restore of ${dataDirectory} was interrupted`,
-      wayOut: "run the same ./tollgate db restore FILE again",
-    };
+    return new StoreFailure(
+      "restoring",
+      `a restore of ${dataDirectory} was interrupted`,
+      "run the same ./tollgate db restore FILE again",
+    );
   return isNewStore(dataDirectory) && existsSync(movedPath(dataDirectory)) ? movedAway(dataDirectory) : null;
 }
-
-export const closedRefusal = ({ reason, why, wayOut }: Closed): StoreFailure =>
-  new StoreFailure(reason, `${why}; ${wayOut}`);
 
 /** True if the store is empty or does not exist. */
 export function isNewStore(dataDirectory: string): boolean {
@@ -87,7 +77,7 @@ function openLocked(
 ): SqliteStore {
   const path = databasePath(dataDirectory);
   const closed = closedBy(dataDirectory);
-  if (closed !== null) throw closedRefusal(closed);
+  if (closed !== null) throw closed;
   const fresh = isNewStore(dataDirectory);
   privateFile(path);
   // Before the first byte of the database: a crash in between must not leave one whose key was never made.
@@ -96,7 +86,10 @@ function openLocked(
   let writer = openedFrom(path, () => connectSqlite(path));
   try {
     const epoch = openedFrom(path, () => {
-      migrate(writer, MIGRATIONS.sqlite, mover === null ? null : (sourceFence(writer)?.id ?? null));
+      migrate(writer, {
+        mover: mover === null ? null : (sourceFence(writer)?.id ?? null),
+        check: () => assertOwnKey(writer, dataDirectory),
+      });
       const state = raiseEpoch(writer, dataKeyCheck(dataKey));
       if (!Buffer.from(state.check).equals(dataKeyCheck(dataKey)))
         dataKey = takeNextDataKey(dataDirectory, state.check) ?? refuseKey();
@@ -141,8 +134,17 @@ function refuseKey(): never {
   throw wrongDataKey();
 }
 
-export const wrongDataKey = (): StoreFailure =>
+/** Throws if a start in this directory does not find the key of what the database keeps. Changes nothing. */
+export function assertOwnKey(database: Database, dataDirectory: string): void {
+  const [table] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'store_state'").values();
+  if (table === undefined) return;
+  const [state] = database.query("SELECT data_key_check FROM store_state").values();
+  if (state !== undefined && !opensWith(dataDirectory, state[0] as Uint8Array)) throw wrongDataKey();
+}
+
+const wrongDataKey = (): StoreFailure =>
   new StoreFailure(
     "data_key",
-    "data.key is not the key that this database was created with; restore it from the backup of the key",
+    "data.key is not the key that this database was created with",
+    "restore it from the backup of the key",
   );

@@ -1,5 +1,5 @@
-// Why a store refuses to open or to continue. Every message says what to do next; the command line
-// prints it and exits 1 (hardening.md S11).
+// Why a store refuses to open or to continue, and what to do about it; the command line prints both and exits 1
+// (hardening.md S11).
 
 export type StoreFailureReason =
   | "locked"
@@ -16,13 +16,16 @@ export type StoreFailureReason =
   | "rights"
   | "database";
 
-/** `message` is for operators and complete: it is printed as it stands. */
+/** The message has both parts, for operators: it is printed as it stands. A command with another way out states its own. */
 export class StoreFailure extends Error {
   constructor(
     readonly reason: StoreFailureReason,
-    message: string,
+    /** What is wrong, as a clause: it begins in lower case and has no full stop. */
+    readonly why: string,
+    /** What to do, as another one. */
+    readonly wayOut: string,
   ) {
-    super(message);
+    super(`${why}; ${wayOut}`);
     this.name = "StoreFailure";
   }
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN } from "../support/models.ts";
+import { openSocket } from "../support/raw.ts";
 import { DAY_MS, waitFor } from "../support/wait.ts";
 
 let gateway: TestGateway;
@@ -176,3 +177,26 @@ test("an open page does not hold up a stop", async () => {
   expect(performance.now() - toldAt).toBeLessThan(10_000);
   expect(tail).toEqual({ text: "retry: 2000\n\n", ended: true });
 }, 60_000);
+
+test("a stop does not wait for a tail whose reader takes nothing", async () => {
+  const stopping = await startGateway({ configure: ({ limits }) => (limits.stopGraceMs = 50_000) });
+  const operator = await firstOperator(stopping);
+  const key = await stopping.customer();
+  // Every row carries the name of its key: the rows are more than the sockets hold.
+  await stopping.tamper("UPDATE api_key SET name = ?1 WHERE key_id = ?2", "x".repeat(100_000), key.keyId);
+  const path = `/app/v1/orgs/${key.organizationId}/activity/tail`;
+  const deaf = openSocket(stopping.url).pause();
+  deaf.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: ${operator.cookie}\r\n\r\n`);
+  const reader = await fetch(stopping.url + path, { headers: { cookie: operator.cookie } });
+  let read = 0;
+  const reading = (async () => {
+    for await (const piece of reader.body ?? []) read += piece.byteLength;
+  })();
+  for (let calls = 0; calls < 150; calls += 1) await stopping.chat(key, hello(PLAIN.model));
+  await waitFor(async () => read > 12_000_000, "both tails to be told of more than a socket holds");
+  const toldAtMs = performance.now();
+  await stopping.stop();
+  expect(performance.now() - toldAtMs).toBeLessThan(25_000);
+  await reading;
+  deaf.destroy();
+}, 90_000);

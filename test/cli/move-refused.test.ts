@@ -1,11 +1,17 @@
 // `db move`, refused or cut off midway: it says what is wrong with which database and what to do next, and the embedded
 // store opens again wherever nothing of it has reached the database.
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { dataKeyCheck, readDataKey } from "../../src/store/data-key.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { MIGRATIONS } from "../../src/store/migrations/list.ts";
+import { migrateThen } from "../../src/store/postgres-migrate.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
+import { closeSqlite, connectSqlite, databasePath } from "../../src/store/sqlite-connection.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
@@ -115,7 +121,7 @@ describe("a database that cannot take the store leaves it as it was", () => {
       const { code, err } = await move(dataDir, url);
       expect([code, err]).toEqual([
         1,
-        expect.stringContaining("is read-only, possibly a standby; --to must"),
+        expect.stringMatching(/is read-only, possibly a standby \(.+\); --to must/),
       ]);
       opens(dataDir);
     },
@@ -210,6 +216,29 @@ test(
 );
 
 test(
+  "a database that does not count the moved rows has them all the same",
+  async () => {
+    const { dataDir, url } = await places("uncounted");
+    const proxy = await CuttingProxy.start(url);
+    try {
+      proxy.cutAt("ANALYZE", "before");
+      const { code, out, err } = await move(dataDir, proxy.through(url));
+      expect({ code, out, err }).toEqual({
+        code: 0,
+        out: expect.stringContaining("The old store is kept as"),
+        err: expect.stringContaining(
+          "the database could not analyze the moved tables, and does so by itself",
+        ),
+      });
+      expect(proxy.cuts).toBe(1);
+    } finally {
+      await proxy.stop();
+    }
+  },
+  PATIENCE_MS,
+);
+
+test(
   "a move that is taken back before anything has reached the database leaves it for the next one",
   async () => {
     const { dataDir, url } = await places("early");
@@ -226,3 +255,114 @@ test(
   },
   PATIENCE_MS,
 );
+
+describe("a refused move has changed nothing: neither store is brought to this program's schema", () => {
+  const older = <T>(migrations: readonly T[]): readonly T[] => migrations.slice(0, -2);
+
+  /** A store of an earlier program. */
+  function olderStore(name: string): string {
+    const dataDir = join(folder, name);
+    mkdirSync(dataDir, { mode: 0o700 });
+    const check = dataKeyCheck(readDataKey(dataDir, "fresh"));
+    const database = connectSqlite(databasePath(dataDir));
+    migrate(database, { migrations: older(MIGRATIONS.sqlite) });
+    database.query("INSERT INTO store_state (id, epoch, data_key_check) VALUES (1, 7, ?1)").run(check);
+    closeSqlite(database);
+    return dataDir;
+  }
+
+  /** A database of an earlier program, with the data key of that store. */
+  async function olderDatabase(dataDir: string): Promise<string> {
+    const database = await (await testPostgres()).database();
+    databases.push(database);
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await migrateThen(client, async () => {}, { migrations: older(MIGRATIONS.postgresql) });
+    await client.query("INSERT INTO store_state (id, epoch, data_key_check) VALUES (1, 7, $1)", [
+      Buffer.from(dataKeyCheck(readDataKey(dataDir, "existing"))),
+    ]);
+    await client.end();
+    return database.url;
+  }
+
+  async function stateOf(dataDir: string, url: string): Promise<unknown> {
+    const sql =
+      "SELECT version, checksum FROM schema_migration UNION ALL SELECT epoch, 'epoch' FROM store_state ORDER BY 1, 2";
+    const file = new Database(databasePath(dataDir), { readonly: true });
+    const source = file.query(sql).values();
+    file.close();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query<unknown[]>({ text: sql, rowMode: "array" });
+    await client.end();
+    return { source, target: rows };
+  }
+
+  test.each([
+    [
+      "has rows",
+      "INSERT INTO organization (org_id, name, created_at) VALUES ('org_x', 'x', 0)",
+      "not empty: org",
+    ],
+    [
+      "has people",
+      "CREATE SCHEMA people; CREATE TABLE people.user (id TEXT); INSERT INTO people.user VALUES ('x')",
+      "not empty: people.user",
+    ],
+    [
+      "is in use",
+      "INSERT INTO instance (epoch, name, started_at, lease_until) VALUES (1, 'another', 0, 9000000000000)",
+      "a gateway is running on the database (another); stop it, or name an empty database",
+    ],
+    [
+      "is of another installation",
+      "UPDATE store_state SET data_key_check = '\\x00112233445566778899aabbccddeeff'",
+      "belongs to another installation, with a data key of its own; name an empty database",
+    ],
+    [
+      "is taken by another move",
+      "INSERT INTO schema_migration (version, name, checksum, applied_at) VALUES (1000000000, 'a store is being moved into this database, from elsewhere', 'mov_x', 0)",
+      "from elsewhere; run the same",
+    ],
+    [
+      "is of a newer program",
+      "INSERT INTO schema_migration VALUES (9000, 'x', 'x', 0)",
+      "name an empty database",
+    ],
+  ])(
+    "the database %s",
+    async (what, statement, said) => {
+      const dataDir = olderStore(what.replaceAll(" ", "-"));
+      const url = await olderDatabase(dataDir);
+      await run(url, statement);
+      const before = await stateOf(dataDir, url);
+      const { code, err } = await move(dataDir, url);
+      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(said) });
+      expect(await stateOf(dataDir, url)).toEqual(before);
+      const none = await move(dataDir, url, "--abandon");
+      expect([none.code, none.err]).toEqual([1, expect.stringContaining("no move of this store has begun")]);
+      expect(await stateOf(dataDir, url)).toEqual(before);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "nor is one whose data key a start lacks; an empty one of an earlier program takes the store",
+    async () => {
+      const dataDir = olderStore("moves");
+      const url = await olderDatabase(dataDir);
+      const before = await stateOf(dataDir, url);
+      const key = readFileSync(join(dataDir, "data.key"));
+      writeFileSync(join(dataDir, "data.key"), Buffer.alloc(32, 7));
+      expect(() => openSqliteStore(dataDir)).toThrow("is not the key that this database was created with");
+      const refused = await openPostgresStore(url, dataDir).catch((error: unknown) => error);
+      expect(String(refused)).toContain("is not the data key of this database");
+      const { err } = await move(dataDir, url);
+      expect(err).toContain("data.key is not the key that this database was created with");
+      expect(await stateOf(dataDir, url)).toEqual(before);
+      writeFileSync(join(dataDir, "data.key"), key);
+      expect(await move(dataDir, url)).toMatchObject({ code: 0, err: "" });
+    },
+    PATIENCE_MS,
+  );
+});

@@ -156,6 +156,13 @@ describe("the embedded store", () => {
     expect(moved.rows).toMatchObject({ organization: 1, api_key: 1, request: 4, topup: 1, result: 2 });
     expect(moved.sums_nano_usd).toMatchObject({ "org_balance.held": "0", "request.charge": "600000000" });
     expect(existsSync(join(folder, "tollgate.sqlite"))).toBe(false);
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const { rows: unknown } = await client.query(
+      "SELECT relname FROM pg_class WHERE relname IN ('organization', 'request', 'ledger_entry', 'usage_hour') AND reltuples < 0",
+    );
+    expect(unknown).toEqual([]); // the planner knows them before the first request
+    await client.end();
     await onPostgres(database.url, async (ledger) => {
       const world = new World(ledger);
       expect(await world.balance(key.organizationId)).toBe("4.40 0.00");

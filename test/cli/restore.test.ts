@@ -2,7 +2,16 @@
 // cannot be served is refused before anything is changed, and a killed restore is finished by the same command.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PROGRAM, type Ran, runToEnd } from "../support/program.ts";
@@ -158,6 +167,17 @@ describe("refused, with everything as it was", () => {
     },
     PATIENCE_MS,
   );
+
+  test("a backup to where none can be made: the file, why, and what to name", async () => {
+    const dangling = join(folder, "dangling");
+    symlinkSync(join(folder, "nowhere"), dangling);
+    for (const file of [join(folder, "no/such/folder"), "/proc/backup", dangling]) {
+      const { err } = await failed(["--data-dir", crashed, "db", "backup", file]);
+      expect(err).toContain(`${file} cannot be made (E`);
+      expect(err).toContain("→ Name a new file in a directory that exists");
+    }
+    expect(existsSync(join(folder, "nowhere"))).toBe(false);
+  });
 
   test("a store that has moved to PostgreSQL", async () => {
     const dataDir = copyOf(crashed, "moved");

@@ -71,7 +71,7 @@ test.concurrent("a newer program migrates under traffic, behind somebody's long 
     const reader = await client();
     await reader.query("BEGIN");
     await reader.query("SELECT count(*) FROM request");
-    const migrating = migrateThen(await client(), async () => {}, WITH_NEWER);
+    const migrating = migrateThen(await client(), async () => {}, { migrations: WITH_NEWER });
     await Bun.sleep(6_000);
     await reader.query("COMMIT");
     await migrating;
@@ -87,7 +87,7 @@ test.concurrent("a newer program migrates under traffic, behind somebody's long 
 
 test.concurrent("on the newer schema a gateway ends what another one left, and one that restarts is refused", async () => {
   await onTwoGateways(async ({ replicas, client }) => {
-    await migrateThen(await client(), async () => {}, WITH_NEWER);
+    await migrateThen(await client(), async () => {}, { migrations: WITH_NEWER });
     const behaviour = { tokens_per_second: 30, completion_tokens: 200 };
     await replicas.simulate(behaviour);
     const { organizationId, secret } = await replicas.first.customer();

@@ -20,7 +20,7 @@ const LINES = [BARE, BARE, { actor: "newer", address: "203.0.113.4", request_id:
 
 test("on SQLite", () => {
   const database = new Database(":memory:");
-  migrate(database, older(MIGRATIONS.sqlite));
+  migrate(database, { migrations: older(MIGRATIONS.sqlite) });
   database.run(OLD_LINE);
   migrate(database);
   for (const line of [OLD_LINE, NEW_LINE]) database.run(line);
@@ -37,7 +37,7 @@ test("on PostgreSQL, where older gateways keep serving meanwhile", async () => {
     return client;
   };
   const [ours, theirs] = [await connected(), await connected()];
-  await migrateThen(ours, async () => {}, older(MIGRATIONS.postgresql));
+  await migrateThen(ours, async () => {}, { migrations: older(MIGRATIONS.postgresql) });
   const prepared = { name: "older_gateway", text: OLD_LINE };
   await theirs.query(prepared);
   await migrateThen(ours, async () => {});

@@ -42,11 +42,11 @@ test("writers of requests wait for the migration that touches them, not for the 
   const [migrating, writing] = [await connected(), await connected()];
   await migrateThen(migrating, async () => {});
   let done = false;
-  const migrated = migrateThen(migrating, async () => {}, [...MIGRATIONS.postgresql, ...NEWER]).finally(
-    () => {
-      done = true;
-    },
-  );
+  const migrated = migrateThen(migrating, async () => {}, {
+    migrations: [...MIGRATIONS.postgresql, ...NEWER],
+  }).finally(() => {
+    done = true;
+  });
   let longestMs = 0;
   while (!done) {
     const askedMs = performance.now();

@@ -1,6 +1,7 @@
 // The live tail of the activity page: server-sent events, a row when it appears and again when it changes. It queries the store
 // once a second while somebody is looking.
 import { printTime } from "../../domain/print.ts";
+import { within } from "../../lib/within.ts";
 import type { Exchange } from "../../api/exchange.ts";
 import type { AskedTail } from "../../api/rooms.ts";
 import type { Tails } from "../../limits/tails.ts";
@@ -20,6 +21,8 @@ const RUNS_MS = 15 * 60_000;
 
 type Followed = AskedTail &
   Pick<TailPorts, "draining"> & {
+    /** Resolves when the gateway stops. */
+    stopped: Promise<void>;
     /** From a browser that lost its tail: the last row that it received. */
     lastEventId: string | null;
     signal: AbortSignal;
@@ -27,32 +30,50 @@ type Followed = AskedTail &
     stands(this: void): Promise<boolean>;
   };
 const SILENT_SECONDS = 60;
+/** The shortest that Bun knows; it takes two or three. */
+const CUT_SECONDS = 1;
 
 interface TailPorts {
   reports: ActivityPorts;
   tails: Tails;
-  /** A stopping gateway waits for open responses, and a tail would never end by itself. */
-  draining(this: void): boolean;
+  /** Aborts when the gateway stops: it waits for open responses, and a tail would never end by itself. */
+  draining: AbortSignal;
 }
 
 /** Throws `Refusal` 429 or 503 if there is no place for another tail. */
 export function tailResponse(
   { reports, tails, draining }: TailPorts,
   asked: AskedTail,
-  { request, sending, stands }: Exchange,
+  { request, sending, setIdleTimeout, stands }: Exchange,
 ): Response {
   const { signal } = request;
-  const lastEventId = request.headers.get("last-event-id");
-  const at: Followed = { ...asked, lastEventId, signal, stands, draining };
   const displaced = new AbortController();
-  const end = tails.begin({
-    person: at.person,
-    organization: at.org,
+  const leave = tails.begin({
+    person: asked.person,
+    organization: asked.org,
     end: () => displaced.abort(),
   });
   const sent = sending(SILENT_SECONDS);
+  // A reader that takes nothing is never asked for more, so that its tail cannot see the stop: its connection is cut.
+  const stopped = Promise.withResolvers<void>();
+  const cut = (): void => {
+    setIdleTimeout(CUT_SECONDS);
+    stopped.resolve();
+  };
+  draining.addEventListener("abort", cut, { once: true });
+  const end = (): void => {
+    draining.removeEventListener("abort", cut);
+    leave();
+  };
   const encoder = new TextEncoder();
-  const events = eventsOf(reports, { ...at, signal: AbortSignal.any([at.signal, displaced.signal]) });
+  const events = eventsOf(reports, {
+    ...asked,
+    lastEventId: request.headers.get("last-event-id"),
+    signal: AbortSignal.any([signal, displaced.signal]),
+    stands,
+    draining,
+    stopped: stopped.promise,
+  });
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { value, done } = await events.next().catch((error: unknown) => {
@@ -61,12 +82,12 @@ export function tailResponse(
       });
       if (!done) return controller.enqueue(encoder.encode(value));
       end();
-      sent();
+      if (!draining.aborted) sent();
       controller.close();
     },
     cancel: end,
   });
-  at.signal.addEventListener("abort", end, { once: true });
+  signal.addEventListener("abort", end, { once: true });
   return new Response(body, {
     headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
   });
@@ -74,7 +95,7 @@ export function tailResponse(
 
 async function* eventsOf(
   reports: ActivityPorts,
-  { org: organizationId, filter, after, lastEventId, signal, stands, draining }: Followed,
+  { org: organizationId, filter, after, lastEventId, signal, stands, draining, stopped }: Followed,
 ): AsyncGenerator<string, void> {
   const nowMs = Date.now();
   const missedSinceMs = after !== undefined ? Date.parse(after) : (arrivedAt(lastEventId) ?? nowMs);
@@ -84,7 +105,7 @@ async function* eventsOf(
   let pingedAtMs = performance.now();
   let stoodAtMs = performance.now();
   yield "retry: 2000\n\n";
-  while (!signal.aborted && !draining() && performance.now() < untilMs) {
+  while (!signal.aborted && !draining.aborted && performance.now() < untilMs) {
     const look = await activityChanges(reports, { organizationId, query, before: before ?? new Map() });
     const isListed = ({ state, at }: ActivityRow): boolean =>
       state !== "running" && Date.parse(at) < missedSinceMs;
@@ -100,7 +121,7 @@ async function* eventsOf(
       pingedAtMs = performance.now();
       yield "event: ping\ndata: {}\n\n";
     }
-    await Bun.sleep(ASK_MS);
+    await within(stopped, ASK_MS);
   }
 }
 

@@ -106,14 +106,16 @@ export function unapplied(
   if (found > newest)
     throw new StoreFailure(
       "newer_schema",
-      `the database has schema ${found}, this program knows ${newest}; start the newer program, or restore a backup`,
+      `the database has schema ${found}, this program knows ${newest}`,
+      "start the newer program, or restore a backup",
     );
   for (const migration of migrations) {
     const checksum = applied.get(migration.version)?.checksum;
     if (checksum !== undefined && checksum !== checksumOf(migration))
       throw new StoreFailure(
         "changed_migration",
-        `migration ${migration.version} (${migration.name}) differs from the one this database was made with; use the program it came from`,
+        `migration ${migration.version} (${migration.name}) differs from the one this database was made with`,
+        "use the program it came from",
       );
   }
   return migrations.filter(({ version }) => !applied.has(version));

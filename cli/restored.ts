@@ -1,0 +1,154 @@
+// What `db restore` prints: what came back, and everything that somebody has to do again.
+import { counted } from "../src/domain/counted.ts";
+import { formatUsd } from "../src/domain/money.ts";
+import type { HeldOn } from "../src/main/restore-held.ts";
+import type { CreditGone, ReversalGone } from "../src/main/restore-money.ts";
+import type { RestoreResult } from "../src/main/restore.ts";
+import type { Outcome } from "./report.ts";
+import { dollars, plain } from "./table.ts";
+
+/** `tollgate`: the command that works on this directory. */
+export function restoredOutcome(
+  restored: RestoreResult,
+  { dataDir, file, tollgate }: { dataDir: string; file: string; tollgate: string },
+): Outcome {
+  const { schema, bytes, people, kept, formerKey, heldOn, standsAgain } = restored;
+  const accounts =
+    people === null
+      ? "The backup has no accounts; those of the data directory stay."
+      : `The accounts are from ${people}.`;
+  const before =
+    kept.length === 0 ? "There was no store before." : `The previous store is kept as ${kept.join(", ")}.`;
+  return {
+    json: JSON.stringify(documentOf(restored, { dataDir, file })),
+    text: [
+      `Restored ${counted(bytes, "byte")} of schema ${schema} as the store in ${dataDir}. ${accounts} ${before}`,
+      ...toldOf(heldOn),
+      ...toldOfPeople(standsAgain),
+      ...(formerKey === null ? [] : formerAgain(formerKey, tollgate)),
+      `→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
+    ].join("\n"),
+  };
+}
+
+const documentOf = (
+  { schema, bytes, people, kept, formerKey, heldOn, standsAgain }: RestoreResult,
+  { dataDir, file }: { dataDir: string; file: string },
+): object => ({
+  data_dir: dataDir,
+  file,
+  schema,
+  bytes,
+  people,
+  kept,
+  former_key: formerKey,
+  stay_revoked: heldOn?.revoked ?? null,
+  routes_kept: heldOn?.routes ?? null,
+  retries_anew: heldOn?.retriesAnew ?? null,
+  credits_gone: heldOn?.creditsGone.map(inDollars) ?? null,
+  reversals_gone: heldOn?.reversalsGone.map(inDollars) ?? null,
+  keys_unpaused: heldOn?.keysUnpaused ?? null,
+  charged_again: heldOn?.chargedAgain ?? null,
+  members_again: standsAgain?.members ?? null,
+  operators_again: standsAgain?.operators ?? null,
+  sign_ins_again: standsAgain?.signIns ?? null,
+  invitations_ended: standsAgain?.invitationsEnded ?? null,
+});
+
+const inDollars = ({ amount, ...row }: CreditGone | ReversalGone): object => ({
+  ...row,
+  usd: formatUsd(amount),
+});
+
+const formerAgain = (key: string, tollgate: string): string[] => [
+  `The backup was made with an earlier data key, kept as ${key}: that is data.key again, and the current one is kept beside it.`,
+  `→ Change the key again before you start: ${tollgate} db rotate-key, with --leaked if the old one leaked.`,
+];
+
+function toldOf(heldOn: HeldOn | null): string[] {
+  if (heldOn === null)
+    return [
+      "There was no store to read later changes from: keys and entitlements revoked or paused after the backup work again, routes disabled since are open, and money taken back since can be spent again. Revoke, pause, disable and book them again.",
+    ];
+  const { revoked, routes, retriesAnew, keysUnpaused, chargedAgain } = heldOn;
+  return [
+    `Changes after the backup that still apply: ${counted(revoked, "revocation")} of API keys, management keys (each start creates one for operator.json) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`,
+    ...(retriesAnew === 0
+      ? []
+      : [
+          `Lost since the backup: ${counted(retriesAnew, "request")} with an Idempotency-Key, among others. A retry of one of them is a new request, for which the provider is paid again.`,
+        ]),
+    ...toldOfMoney(heldOn),
+    ...listed(
+      "Keys that are active again, paused since the backup (./tollgate keys pause KEY)",
+      keysUnpaused,
+    ),
+    ...listed(
+      "Organizations whose card is charged automatically again, though they ended that since the backup (start with payments: { driver: manual } until they have ended it once more)",
+      chargedAgain,
+    ),
+  ];
+}
+
+/** What to book again. A chargeback is booked by its service's event only: no command takes money. */
+function toldOfMoney({ creditsGone, reversalsGone }: HeldOn): string[] {
+  const chargebacks = reversalsGone.filter(({ kind }) => kind === "chargeback");
+  const refunds = reversalsGone.filter(({ kind }) => kind === "refund");
+  const them = ({ length }: { length: number }): string => (length === 1 ? "it" : "them");
+  const lost = (gone: readonly object[], one: string, todo: string, lines: string[]): string[] =>
+    listed(`Lost since the backup: ${counted(gone.length, one)}. ${todo}`, lines);
+  return [
+    ...lost(creditsGone, "credit", `Credit ${them(creditsGone)} again`, creditsGone.map(printed)),
+    ...lost(
+      chargebacks,
+      "chargeback",
+      `What ${chargebacks.length === 1 ? "it" : "they"} took can be spent again: have the payment service send ${them(chargebacks)} once more (docs/payments.md), and of a credit above that was taken back credit only the rest`,
+      chargebacks.map((gone) => `${printed(gone)} for ${gone.target}`),
+    ),
+    ...lost(
+      refunds,
+      "refund",
+      `Refund ${them(refunds)} again (./tollgate credits refund REQUEST --usd USD --reference REFERENCE)`,
+      refunds.map((gone) => `${printed(gone)} for ${gone.target}`),
+    ),
+  ];
+}
+
+const printed = ({ org, kind, amount, reference }: CreditGone | ReversalGone): string =>
+  `${dollars(formatUsd(amount))} ${kind} of ${org}, ${reference}`;
+
+const listed = (what: string, names: readonly string[]): string[] =>
+  names.length === 0 ? [] : [`${what}:${each(names)}`];
+
+/** All of them, one per line: a restore says it once. */
+const each = (names: readonly string[]): string => names.map((name) => `\n  ${plain(name)}`).join("");
+
+/** What of people is as in the backup again, for whoever ended it to end it once more. */
+function toldOfPeople(standsAgain: RestoreResult["standsAgain"]): string[] {
+  if (standsAgain === null) return [];
+  const { members, operators, signIns, invitationsEnded } = standsAgain;
+  const again = [
+    [members, "Members again, removed or given another role since the backup", "./tollgate members remove"],
+    [operators, "Operators again, removed since the backup", "Operators → People removes them"],
+    [
+      signIns,
+      "Sign in as in the backup again, though password, passkeys or second factor have changed since",
+      "./tollgate people reset EMAIL",
+    ],
+  ] as const;
+  return [
+    ...again
+      .filter(([names]) => names !== null && names.length > 0)
+      .map(([names, what, way]) => `${what} (${way}):${each(names ?? [])}`),
+    ...(members === null
+      ? [
+          "No accounts of before could be read: members and operators removed since the backup are back. Remove them again.",
+        ]
+      : []),
+    ...(invitationsEnded > 0
+      ? [
+          `${counted(invitationsEnded, "invitation")} of the backup ended: send them again where they are still wanted.`,
+        ]
+      : []),
+  ];
+}
