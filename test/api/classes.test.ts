@@ -11,7 +11,7 @@ import { firstOperator } from "../support/browser.ts";
 import { gatewayOf, type GatewayJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, type TestManifest } from "../support/models.ts";
-import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
+import { type Ran, runToEnd, PROGRAM } from "../support/program.ts";
 
 const RATES = {
   input_per_million: "5",
@@ -80,7 +80,7 @@ async function verify(receipt: string): Promise<Ran> {
   const file = join(folder, "receipt.json");
   writeFileSync(file, receipt);
   const jwks = `${gateway.url}/.well-known/jwks.json`;
-  const ran = await runToEnd(SOURCES, ["receipt", "verify", file, "--jwks", jwks], {
+  const ran = await runToEnd(PROGRAM, ["receipt", "verify", file, "--jwks", jwks], {
     env: { PATH: process.env["PATH"] ?? "" },
   });
   rmSync(folder, { recursive: true });

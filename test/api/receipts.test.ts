@@ -7,7 +7,7 @@ import type { ReceiptJson } from "../../src/domain/receipt.ts";
 import type { GatewayJson } from "../support/events.ts";
 import { gatewayOf } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
-import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
+import { type Ran, runToEnd, PROGRAM } from "../support/program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-receipts-"));
 const keys = join(folder, "jwks.json");
@@ -38,7 +38,7 @@ const receiptOf = async (id: string | null): Promise<Answer> => {
 function verify(content: string): Promise<Ran> {
   const file = join(folder, "receipt.json");
   writeFileSync(file, content);
-  return runToEnd(SOURCES, ["receipt", "verify", file, "--jwks", keys], {
+  return runToEnd(PROGRAM, ["receipt", "verify", file, "--jwks", keys], {
     env: { PATH: process.env["PATH"] ?? "" },
   });
 }

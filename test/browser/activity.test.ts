@@ -45,43 +45,6 @@ const read = (query: string) =>
   dashboard.root.app("GET /orgs/{org}/activity", { org: seeded.org }, undefined, query);
 const listed = async (query: string) => (await read(query)).data;
 
-/** The successive row counts of the table: `rowsSeen`. */
-const ROWS_SEEN = `
-  window.rowsSeen = [];
-  new MutationObserver(() => {
-    const rows = document.querySelectorAll("main tbody tr").length;
-    if (rows > 0 && rows !== rowsSeen.at(-1)) rowsSeen.push(rows);
-  }).observe(document, { childList: true, subtree: true });`;
-
-test("the chart is requested together with the rows, and the rows that fill the screen are rendered before those below", async () => {
-  const inAll = async (): Promise<number> => (await listed("?range=7d&limit=100")).length;
-  const many = (await inAll()) + 30;
-  await Promise.all(Array.from({ length: 30 }, () => send()));
-  await waitFor(async () => (await inAll()) === many, "all of the rows in the store"); // some are written after their answer
-  const mine = visitor;
-  visitor = await dashboard.visitor(seeded.owner);
-  try {
-    await visitor.page.addInitScript(ROWS_SEEN);
-    const asked: string[] = [];
-    visitor.page.on("request", (request) => {
-      const [, name = "other"] = /\/orgs\/[^/]+\/([^?]+)/.exec(request.url()) ?? [];
-      asked.push(name);
-    });
-    await openActivity("range=7d");
-    await waitFor(async () => (await rows().count()) === many, "all of the rows");
-    // The filters' own choices are loaded when they are rendered.
-    expect(asked.indexOf("activity/histogram")).toBeGreaterThan(asked.indexOf("activity"));
-    expect(asked.indexOf("activity/histogram")).toBeLessThan(asked.indexOf("models"));
-    expect(asked.filter((name) => name === "activity/histogram")).toHaveLength(1);
-    const seen = await visitor.page.evaluate<number[]>("rowsSeen");
-    expect(seen.at(-1)).toBe(many);
-    expect(seen[0]).toBeLessThan(30);
-  } finally {
-    await visitor.leave();
-    visitor = mine;
-  }
-});
-
 test("an id is found whatever time is chosen", async () => {
   const [newest] = await listed("?limit=1");
   await openActivity(`from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z&find=${newest?.id}`);
@@ -292,4 +255,42 @@ test("a paid request lists its replays: how long each waited, that they were fre
   expect(await raw.getByText(words.answerKept).innerText()).toMatch(/, until \S+/);
   expect(await raw.getByText(words.notStored).count()).toBe(0);
   await inspect(visitor, "a paid request with repeats");
+});
+
+/** The successive row counts of the table: `rowsSeen`. */
+const ROWS_SEEN = `
+  window.rowsSeen = [];
+  new MutationObserver(() => {
+    const rows = document.querySelectorAll("main tbody tr").length;
+    if (rows > 0 && rows !== rowsSeen.at(-1)) rowsSeen.push(rows);
+  }).observe(document, { childList: true, subtree: true });`;
+
+// The last one: every page after it would have its rows, and take the longer.
+test("the chart is requested together with the rows, and the rows that fill the screen are rendered before those below", async () => {
+  const inAll = async (): Promise<number> => (await listed("?range=7d&limit=100")).length;
+  const many = (await inAll()) + 30;
+  await Promise.all(Array.from({ length: 30 }, () => send()));
+  await waitFor(async () => (await inAll()) === many, "all of the rows in the store"); // some are written after their answer
+  const mine = visitor;
+  visitor = await dashboard.visitor(seeded.owner);
+  try {
+    await visitor.page.addInitScript(ROWS_SEEN);
+    const asked: string[] = [];
+    visitor.page.on("request", (request) => {
+      const [, name = "other"] = /\/orgs\/[^/]+\/([^?]+)/.exec(request.url()) ?? [];
+      asked.push(name);
+    });
+    await openActivity("range=7d");
+    await waitFor(async () => (await rows().count()) === many, "all of the rows");
+    // The filters' own choices are loaded when they are rendered.
+    expect(asked.indexOf("activity/histogram")).toBeGreaterThan(asked.indexOf("activity"));
+    expect(asked.indexOf("activity/histogram")).toBeLessThan(asked.indexOf("models"));
+    expect(asked.filter((name) => name === "activity/histogram")).toHaveLength(1);
+    const seen = await visitor.page.evaluate<number[]>("rowsSeen");
+    expect(seen.at(-1)).toBe(many);
+    expect(seen[0]).toBeLessThan(30);
+  } finally {
+    await visitor.leave();
+    visitor = mine;
+  }
 });

@@ -1,7 +1,7 @@
 // `ledger audit` in words: what an operator has accepted is listed apart and does not change its exit code.
 import { afterAll, expect, test } from "bun:test";
 import type { AuditReportJson, ViolationJson } from "../../src/api/shapes/records.ts";
-import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
+import { type Ran, runToEnd, PROGRAM } from "../support/program.ts";
 
 const finding = (found: string): ViolationJson => ({
   invariant: "I5 rows join",
@@ -22,7 +22,7 @@ afterAll(() => gateway.stop(true));
 
 async function audit(violations: ViolationJson[], accepted: ViolationJson[]): Promise<Ran> {
   answer = { ok: violations.length === 0, checked: { "I5 rows join": 7 }, violations, accepted, stopped: [] };
-  return await runToEnd(SOURCES, ["ledger", "audit", "--url", gateway.url.origin, "--token", "gw_mk_1"]);
+  return await runToEnd(PROGRAM, ["ledger", "audit", "--url", gateway.url.origin, "--token", "gw_mk_1"]);
 }
 
 const ACCEPTED = "Accepted by an operator when the organization was resumed:";

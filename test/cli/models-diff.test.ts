@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { RouteDifference } from "../../src/releases/catalogue/difference.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, PREVIEW_V2 } from "../support/models.ts";
-import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
+import { type Ran, runToEnd, PROGRAM } from "../support/program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-models-diff-"));
 const VANISHING = { ...PLAIN, model: "going-1", upstream_model: "sim-going-1" };
@@ -51,7 +51,7 @@ async function diff(content: object, ...flags: string[]): Promise<Diff> {
   const table = join(folder, "table.json");
   writeFileSync(table, JSON.stringify(content));
   const run = (...more: string[]): Promise<Ran> =>
-    runToEnd(SOURCES, ["models", "diff", "--from", table, ...flags, ...more], {
+    runToEnd(PROGRAM, ["models", "diff", "--from", table, ...flags, ...more], {
       env: { ...process.env, TOLLGATE_URL: gateway.url, TOLLGATE_TOKEN: gateway.token },
     });
   const [people, script] = await Promise.all([run(), run("--json")]);
@@ -165,7 +165,7 @@ test("a provider with another name in the table is mapped; several that have the
 });
 
 test("against the table that ships: models that it may lack are named, and are no change", async () => {
-  const { code, out } = await runToEnd(SOURCES, ["models", "diff"], {
+  const { code, out } = await runToEnd(PROGRAM, ["models", "diff"], {
     env: { ...process.env, TOLLGATE_URL: gateway.url, TOLLGATE_TOKEN: gateway.token },
   });
   expect([code, out]).toEqual([

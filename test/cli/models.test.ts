@@ -12,13 +12,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
+import { type Ran, runToEnd, PROGRAM } from "../support/program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-models-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const models = (...args: string[]): Promise<Ran> =>
-  runToEnd(SOURCES, ["models", ...args], {
+  runToEnd(PROGRAM, ["models", ...args], {
     cwd: folder,
     env: { ...process.env, TOLLGATE_DATA_DIR: join(folder, "data"), NO_PROXY: "127.0.0.1" },
   });
@@ -108,7 +108,7 @@ test("a manifest is written verbatim, can be signed unchanged, and is not overwr
   ]);
   expect(readFileSync(path, "utf8")).toBe(GOLDEN);
   const release = (...args: string[]): Bun.SyncSubprocess =>
-    Bun.spawnSync([SOURCES, "release", ...args], { cwd: folder });
+    Bun.spawnSync([PROGRAM, "release", ...args], { cwd: folder });
   expect(release("keygen", "--out", "keys").exitCode).toBe(0);
   expect(release("sign", path, "--key", "keys/release.private.jwk").exitCode).toBe(0);
 }, 60_000);

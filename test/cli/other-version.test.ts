@@ -1,7 +1,7 @@
 // The command line with a gateway of another version, whose answers lack fields that this program prints: for a
 // change that was made it prints the whole answer, above all a secret; a reading command says why it prints nothing.
 import { afterAll, expect, test } from "bun:test";
-import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
+import { type Ran, runToEnd, PROGRAM } from "../support/program.ts";
 
 /** A key as returned by gateways without daily limits of keys. */
 const OLDER_KEY = { id: "key_1", org: "org_1", name: "n", scope: "standard", secret: "gw_sk_shown_once" };
@@ -23,7 +23,7 @@ const refusal = (status: number, code: string, param: string | null): Response =
   Response.json({ error: { message: "No.", type: "x", code, param, request_id: "req_1" } }, { status });
 
 const run = (...words: string[]): Promise<Ran> =>
-  runToEnd(SOURCES, [...words, "--url", older.url.origin, "--token", "gw_mk_1"]);
+  runToEnd(PROGRAM, [...words, "--url", older.url.origin, "--token", "gw_mk_1"]);
 const OTHER_VERSION = "another version than this command line";
 
 test.concurrent("a new key is printed with its secret, though the rest cannot be formatted", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { RECEIPT_TYPE } from "../../src/domain/document-types.ts";
 import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, type ReceiptJson } from "../../src/domain/receipt.ts";
-import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
+import { type Ran, runToEnd, PROGRAM } from "../support/program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-receipt-"));
 const keys = join(folder, "jwks.json");
@@ -80,7 +80,7 @@ const verify = async (receipt: ReceiptJson): Promise<Ran> => verifyFile(await si
 async function verifyFile(content: string): Promise<Ran> {
   const file = join(folder, `${++files}.jws`);
   writeFileSync(file, content);
-  return await runToEnd(SOURCES, ["receipt", "verify", file, "--jwks", keys], {
+  return await runToEnd(PROGRAM, ["receipt", "verify", file, "--jwks", keys], {
     env: { PATH: process.env["PATH"] ?? "" },
   });
 }

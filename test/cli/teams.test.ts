@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { PEOPLE_FILE } from "../../src/domain/data-files.ts";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
-import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
+import { type Ran, runToEnd, PROGRAM } from "../support/program.ts";
 
 setDefaultTimeout(60_000);
 
@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const run = (...args: string[]): Promise<Ran> => runToEnd(SOURCES, args, { env: environment, cwd: folder });
+const run = (...args: string[]): Promise<Ran> => runToEnd(PROGRAM, args, { env: environment, cwd: folder });
 async function said(...args: string[]): Promise<string> {
   const ran = await run(...args);
   if (ran.code !== 0) throw new Error(`${args.join(" ")}: ${ran.out}${ran.err}`);

@@ -44,6 +44,7 @@ test("no request waits while a long read delays the making of a month's partitio
     expect((await gateway.chat(customer, hello())).status).toBe(200);
     slowestMs = Math.max(slowestMs, performance.now() - beganMs);
     if (sweptAtMs() !== seen) [rounds, seen] = [rounds + 1, sweptAtMs()];
+    await Bun.sleep(10); // each call notices a wait, however few there are
   }
   expect(await months()).toEqual(all.slice(0, -1));
   expect(slowestMs).toBeLessThan(1_000);
