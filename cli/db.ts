@@ -2,13 +2,14 @@
 // store and `db restore` puts such a copy back; `db move` moves it to PostgreSQL while no gateway runs. They find the
 // store as `serve` does: flags, environment, tollgate.yaml.
 import { Database } from "bun:sqlite";
-import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { closeSync, existsSync, lstatSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { addRotateKey } from "./rotate-key.ts";
 import { counted } from "../src/domain/counted.ts";
 import { PEOPLE_FILE } from "../src/domain/data-files.ts";
 import { messageOf } from "../src/domain/error-message.ts";
+import { crashPoint } from "../src/lib/crash-point.ts";
 import { flush } from "../src/lib/flush.ts";
 import { isDiskFull } from "../src/store/sqlite-error.ts";
 import { Problem, WrongUsage } from "./problem.ts";
@@ -167,27 +168,37 @@ async function leaveTrace(dataDir: string, files: readonly string[]): Promise<vo
 
 /**
  * Copies people first, which is quick, and the store right after: any pending audit lines in the people file are then
- * recognized if they have reached the audit log by then.
+ * recognized if they have reached the audit log by then. The files get their names once both are whole and on the
+ * disk, the store's last: whatever has that name is a backup.
  */
 function backUpBoth({ store, people }: { store: string; people: string }, target: string): void {
-  assertNew(target);
-  const copied = `${target}.people`;
-  if (existsSync(people)) backUp(people, copied);
+  const copies = [
+    ...(existsSync(people) ? [{ from: people, to: `${target}.people` }] : []),
+    { from: store, to: target },
+  ];
+  for (const { to } of copies) assertNew(to);
   try {
-    backUp(store, target);
-  } catch (error) {
-    if (existsSync(people)) rmSync(copied, { force: true });
-    throw error;
+    for (const { from, to } of copies) backUp(from, to);
+    crashPoint("backup_written");
+    for (const { to } of copies) renameSync(partOf(to), to);
+    flush(dirname(target));
+  } finally {
+    for (const { to } of copies)
+      for (const suffix of ["", "-journal"]) rmSync(partOf(to) + suffix, { force: true });
   }
 }
 
+/** The name of a copy that is being written; two that write at once do not meet. */
+const partOf = (target: string): string => `${target}.part-${process.pid}`;
+
 function assertNew(target: string): void {
-  if (existsSync(target)) throw new Problem(`${target} exists already.`, "Give a new file's name.");
+  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined)
+    throw new Problem(`${target} exists already.`, "Give a new file's name.");
 }
 
 function makeNew(target: string): void {
   try {
-    closeSync(openSync(target, "wx", 0o600));
+    closeSync(openSync(partOf(target), "wx", 0o600));
   } catch (error) {
     throw new Problem(
       `${target} cannot be made (${messageOf(error)}).`,
@@ -198,15 +209,12 @@ function makeNew(target: string): void {
 
 /** Copies one read snapshot, without blocking traffic. Only the owner can read the file, from its first byte on. */
 function backUp(store: string, target: string): void {
-  assertNew(target);
   makeNew(target);
   const reader = new Database(store, { readonly: true });
-  let written = false;
   try {
     reader.run("PRAGMA busy_timeout = 5000");
-    reader.query("VACUUM INTO ?1").run(target);
-    flush(target);
-    written = true;
+    reader.query("VACUUM INTO ?1").run(partOf(target));
+    flush(partOf(target));
   } catch (error) {
     if (!isDiskFull(error)) throw error;
     throw new Problem(
@@ -215,6 +223,5 @@ function backUp(store: string, target: string): void {
     );
   } finally {
     reader.close();
-    if (!written) for (const suffix of ["", "-journal"]) rmSync(target + suffix, { force: true });
   }
 }

@@ -27,6 +27,7 @@ export type CrashPoint =
   | "move_checked"
   | "move_opened"
   | "move_people_aside"
+  | "backup_written"
   | "restore_verified"
   | "restore_aside"
   | "restore_set_aside"

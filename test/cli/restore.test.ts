@@ -171,11 +171,13 @@ describe("refused, with everything as it was", () => {
   test("a backup to where none can be made: the file, why, and what to name", async () => {
     const dangling = join(folder, "dangling");
     symlinkSync(join(folder, "nowhere"), dangling);
-    for (const file of [join(folder, "no/such/folder"), "/proc/backup", dangling]) {
+    for (const file of [join(folder, "no/such/folder"), "/proc/backup"]) {
       const { err } = await failed(["--data-dir", crashed, "db", "backup", file]);
       expect(err).toContain(`${file} cannot be made (E`);
       expect(err).toContain("→ Name a new file in a directory that exists");
     }
+    const { err } = await failed(["--data-dir", crashed, "db", "backup", dangling]);
+    expect(err).toContain(`${dangling} exists already.`);
     expect(existsSync(join(folder, "nowhere"))).toBe(false);
   });
 
@@ -225,6 +227,20 @@ test(
 );
 
 describe("killed in the middle", () => {
+  test("a backup has no name yet, and the next one needs no other", async () => {
+    const file = join(folder, "killed-backup");
+    const args = ["--data-dir", crashed, "db", "backup", file];
+    const killed = await runToEnd(PROGRAM, args, {
+      env: surroundings({ TOLLGATE_CRASH_AT: "backup_written" }),
+    });
+    expect(killed.code).not.toBe(0);
+    expect(readdirSync(folder).filter((name) => name.startsWith("killed-backup"))).toEqual([
+      expect.stringMatching(/^killed-backup\.part-\d+$/),
+    ]);
+    await done(args);
+    await done(["--data-dir", copyOf(crashed, "of-killed-backup"), "db", "restore", file]);
+  });
+
   for (const at of ["restore_verified", "restore_set_aside"])
     test(
       `at ${at} no gateway opens anything, and the same command finishes it`,

@@ -82,7 +82,7 @@ describe("with the embedded store", () => {
 describe("with PostgreSQL", () => {
   /** In the order of the start: what it waits for when the signal comes. */
   const MOMENTS = {
-    "the migration of another": "pg_advisory_xact_lock",
+    "the migration of another": "advisory_xact_lock",
     "a migration of its own": "INSERT INTO schema_migration",
     "its number": "UPDATE store_state SET epoch",
     "its lease": "INSERT INTO instance",
