@@ -2,6 +2,7 @@
 // builds it from `emptyRequest`; nothing else constructs one.
 import type { NativeBody } from "./native-body.ts";
 import type { FieldsHeld } from "./request-fields.ts";
+import type { WrittenLists } from "./written-lists.ts";
 
 export type Role = "system" | "developer" | "user" | "assistant" | "tool";
 
@@ -109,6 +110,8 @@ export interface ChatRequest {
   files: number;
   /** The request as its caller wrote it, if some upstream speaks that shape itself; null: translate it. */
   native: NativeBody | null;
+  /** The lists of a large body, until it has been sent; null: everything is printed. */
+  written: WrittenLists | null;
 }
 
 /** An empty request: every field at its default. */
@@ -131,6 +134,7 @@ export const emptyRequest = (): ChatRequest => ({
   images: 0,
   files: 0,
   native: null,
+  written: null,
 });
 
 /** Counts the parts of a conversation that are bounded by a flat maximum each. */

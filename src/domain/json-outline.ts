@@ -1,5 +1,6 @@
 // Counts the members and values of JSON text from its bytes, before it is parsed and without building anything, so that
 // oversized, over-nested or duplicate-key text can be refused cheaply.
+import type { ListSpans } from "./list-spans.ts";
 
 export interface OutlineBounds {
   /** Most object members in all. Default: any number. */
@@ -8,6 +9,8 @@ export interface OutlineBounds {
   values?: number;
   /** Most levels of nesting. Default: any number. */
   depth?: number;
+  /** Is told where the lists are that are members of the outermost object. */
+  lists?: ListSpans | null;
 }
 
 /** What JSON text is made of. For text that is not valid JSON the counts mean nothing. */
@@ -18,8 +21,15 @@ export interface Outline {
   values: number;
 }
 
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
 const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
@@ -34,34 +44,73 @@ export function outlineOf(
     members: mostMembers = Infinity,
     values: mostValues = Infinity,
     depth: mostDepth = Infinity,
+    lists = null,
   }: OutlineBounds,
 ): Outline | null {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   const end = bytes.byteLength;
   let [members, values, depth] = [0, 1, 0];
+  /** Where the latest string, and the latest of the outermost level, begin. */
+  let [string, name] = [0, 0];
   for (let at = 0; at < end; at += 1) {
-    switch (bytes[at] ?? 0) {
+    const byte = bytes[at] ?? 0;
+    switch (byte) {
       case QUOTE:
+        string = at;
+        if (depth === 1) name = at;
         at = endOfString(bytes, at + 1);
         break;
       case COLON:
         if (++members > mostMembers) return null;
+        if (lists !== null && isDigit(bytes[string + 1])) lists.rough(); // such a name may change its place
         break;
       case COMMA:
         if (++values > mostValues) return null;
+        if (depth === 2) lists?.next(at);
         break;
       case OPEN_BRACE:
       case OPEN_BRACKET:
         if (++values > mostValues || ++depth > mostDepth) return null;
+        if (depth === 2 && byte === OPEN_BRACKET) lists?.open(name, at);
         break;
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
+        if (depth === 2) lists?.close(at);
         depth -= 1;
         break;
+      case TAB:
+      case LINE_FEED:
+      case CARRIAGE_RETURN:
+      case SPACE:
+        lists?.rough();
+        break;
+      default:
+        if (lists !== null && (byte === MINUS || isDigit(byte))) at = endOfNumber(bytes, at, lists);
     }
   }
   return { members, values };
 }
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= NINE;
+
+/** Integers of as many digits are printed as they were written. */
+const PLAIN_DIGITS_MAX = 15;
+
+/** Index of the last byte of a number. It is plain if its digits are all there is of it. */
+function endOfNumber(bytes: Buffer, from: number, lists: ListSpans): number {
+  const first = bytes[from] === MINUS ? from + 1 : from;
+  let at = first;
+  while (isDigit(bytes[at])) at += 1;
+  const digits = at - first;
+  const led = bytes[first] === ZERO && (digits > 1 || first > from);
+  if (led || digits === 0 || digits > PLAIN_DIGITS_MAX) lists.rough();
+  for (; isOfNumber(bytes[at]); at += 1) lists.rough();
+  return at - 1;
+}
+
+/** A digit, or one of `+-.eE`. */
+const isOfNumber = (byte: number | undefined): boolean =>
+  isDigit(byte) || byte === MINUS || byte === 0x2b || byte === 0x2e || byte === 0x45 || byte === 0x65;
 
 /** Most strings are names or short words, which a loop reads faster than `indexOf` starts. */
 const SHORT_BYTES = 48;

@@ -3,7 +3,10 @@
 // room below may trust strings and numbers. Below the top, no object has an own `__proto__`.
 import { withLargeNumbers } from "./exact-json.ts";
 import { outlineOf } from "./json-outline.ts";
+import { ListSpans } from "./list-spans.ts";
+import { isJsonObject } from "./read-value.ts";
 import { Refusal } from "./refusals.ts";
+import { WrittenLists } from "./written-lists.ts";
 
 const MAX_JSON_DEPTH = 64;
 
@@ -28,15 +31,30 @@ const OPAQUE: ReadonlySet<string> = new Set([
 const VALUES_MAX = 500_000;
 
 /** Reads the bytes of a body as one JSON value. Throws the refusal `invalid_json` for anything else. */
-export const parseJson = (bytes: Uint8Array): unknown => read(bytes, refuseLarge);
+export const parseJson = (bytes: Uint8Array): unknown => read(bytes, refuseLarge, null).value;
+
+/** A request as its bytes say it. */
+export interface ReadRequest {
+  value: unknown;
+  /** Of a large object; null for any other. It refers to the bytes. */
+  written: WrittenLists | null;
+}
+
+/** Printing less than this costs less than looking for what need not be printed. */
+const WRITTEN_BYTES_MIN = 64 * 1024;
 
 /** The same for a request to a model: numbers that are too large go through as they were written (`exact-json.ts`), where it is opaque. */
-export const parseRequestJson = (bytes: Uint8Array): unknown => read(bytes, withOpaqueNumbers);
+export const parseRequestJson = (bytes: Uint8Array): ReadRequest =>
+  read(bytes, withOpaqueNumbers, bytes.byteLength < WRITTEN_BYTES_MIN ? null : new ListSpans());
 
-function read(bytes: Uint8Array, large: (text: string, value: unknown) => unknown): unknown {
+function read(
+  bytes: Uint8Array,
+  large: (text: string, value: unknown) => unknown,
+  spans: ListSpans | null,
+): ReadRequest {
   const text = decode(bytes);
   // Before `JSON.parse`, which recurses.
-  const outline = outlineOf(bytes, { depth: MAX_JSON_DEPTH });
+  const outline = outlineOf(bytes, { depth: MAX_JSON_DEPTH, lists: spans });
   if (outline === null) throw invalidJson(`it is nested deeper than ${MAX_JSON_DEPTH} levels`, "Flatten it.");
   const numbers = { large: false };
   let value = parse(text);
@@ -44,14 +62,17 @@ function read(bytes: Uint8Array, large: (text: string, value: unknown) => unknow
   if (countMembers(value, numbers) !== outline.members)
     throw invalidJson("an object has the same key twice", "Send each key once.");
   if (numbers.large) value = large(text, value);
-  if (mayHide(bytes)) inspectStrings(value, "top");
-  return value;
-}
-
-/** Whether the slower look is needed; asked of the bytes, which are searched six times as fast as the text. */
-function mayHide({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
-  const written = Buffer.from(buffer, byteOffset, byteLength);
-  return written.includes("\\u") || written.includes("__proto__");
+  // Asked of the bytes, which are searched six times as fast as the text.
+  const asked = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (asked.includes("\\u") || asked.includes("__proto__")) inspectStrings(value, "top");
+  // As a name it has gone from the value now; spelled with an escape, it is not taken over either.
+  const asWritten = spans !== null && !numbers.large && !asked.includes('"__proto__"');
+  // Bytes of which little is taken over are not kept.
+  const worthwhile = asWritten && 2 * spans.plainBytes > bytes.byteLength;
+  return {
+    value,
+    written: worthwhile && isJsonObject(value) ? new WrittenLists(bytes, value, spans.lists) : null,
+  };
 }
 
 function invalidJson(reason: string, next: string): Refusal {

@@ -160,6 +160,7 @@ async function firstToAnswer<Told, Begun>(
     try {
       const told = await kind.ask(provider, attempt.call(signal));
       for (const { body } of candidates) body.sent();
+      hold.admitted.request.written = null;
       return kind.begun(attempt, told);
     } catch (error) {
       last = asFailure(error);

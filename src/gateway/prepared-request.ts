@@ -4,7 +4,7 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import { fitToRelease } from "../releases/fit.ts";
 import type { Asked } from "../domain/request-log.ts";
 import type { AnswerPrinter } from "./formats/format.ts";
-import { parseRequestJson } from "../domain/parse-json.ts";
+import { parseRequestJson, type ReadRequest } from "../domain/parse-json.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
 import type { Tier } from "../domain/gateway-object.ts";
@@ -111,7 +111,7 @@ async function prepareLarge(
 }
 
 /** The decoded body, or the refusal if it is not JSON. */
-function decode(body: Uint8Array): unknown {
+function decode(body: Uint8Array): ReadRequest | Refusal {
   try {
     return parseRequestJson(body);
   } catch (error) {
@@ -123,7 +123,7 @@ function decode(body: Uint8Array): unknown {
 function readRequest(
   incoming: Incoming,
   { scope, maxOutputTokens }: KeyTerms,
-  decoded: unknown,
+  decoded: ReadRequest | Refusal,
 ): PreparedRequest {
   const { requestId, idempotencyKey, format } = incoming;
   const prepared = nothingPrepared(incoming);
@@ -132,10 +132,12 @@ function readRequest(
   try {
     if (idempotencyKey !== null) prepared.idempotency = readIdempotencyKey(idempotencyKey, requestId);
     if (decoded instanceof Refusal) throw decoded;
-    prepared.model = modelNamed(decoded);
-    const { request, printer } = format.parse(decoded, incoming.header);
+    const { value, written } = decoded;
+    prepared.model = modelNamed(value);
+    const { request, printer } = format.parse(value, incoming.header);
     if (prepared.idempotency.callerSupplied)
-      prepared.fingerprint = fingerprintOf(format, decoded, request.native?.headers);
+      prepared.fingerprint = fingerprintOf(format, value, request.native?.headers);
+    request.written = written;
     prepared.request = request;
     prepared.printer = printer;
   } catch (error) {

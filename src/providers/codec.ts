@@ -5,6 +5,7 @@ import type { NativeShape } from "../domain/native-body.ts";
 import type { JsonObject } from "../domain/read-value.ts";
 import type { OptionalField } from "../domain/request-fields.ts";
 import type { Failure, FailureCause } from "./failure.ts";
+import type { BodyText } from "../domain/written-lists.ts";
 import type { CallDraft, CountCall, OutgoingBody, Part, ProviderCall } from "./provider.ts";
 
 /** One of our requests before it is authenticated. */
@@ -13,7 +14,7 @@ export interface Outgoing {
   method: "POST" | "GET";
   headers: Record<string, string>;
   /** Exactly what is sent; absent for a probe. */
-  body?: string;
+  body?: BodyText;
 }
 
 /**

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type CacheMark, type ChatRequest, countAttachments, type Message } from "../domain/chat-request.ts";
 import type { OutgoingBody } from "./provider.ts";
+import { printedText } from "./printed-text.fixtures.ts";
 
 /** The data of an inline image, or of a file. */
 const DATA = "A".repeat(1000);
@@ -140,7 +141,7 @@ export function isPricedAsSent<How>(shape: Shape<How>): void {
       fc.property(requests, shape.how, (request, how) => {
         const body = shape.prepare(request, how);
         for (const ceiling of CEILINGS) {
-          const text = body.print(ceiling);
+          const text = printedText(body, ceiling);
           const sent = Buffer.byteLength(text.replaceAll(weightless, ""));
           expect(body.size.bytes).toBeGreaterThanOrEqual(sent);
           expect(body.size.bytes).toBeLessThan(sent + shape.slack);
@@ -155,7 +156,7 @@ export function isPricedAsSent<How>(shape: Shape<How>): void {
       fc.property(requests, shape.how, (request, how) => {
         const body = shape.prepare(request, how);
         const text = body.text();
-        for (const leaf of leavesOf(shape.read(JSON.parse(body.print(64)) as Body)))
+        for (const leaf of leavesOf(shape.read(JSON.parse(printedText(body, 64)) as Body)))
           if (!leaf.endsWith(DATA) && !frame.has(leaf)) expect(text).toInclude(leaf);
       }),
     );
@@ -165,10 +166,10 @@ export function isPricedAsSent<How>(shape: Shape<How>): void {
     fc.assert(
       fc.property(requests, shape.how, fc.integer({ min: 1 }), (request, how, ceiling) => {
         const body = shape.prepare(request, how);
-        const printed = body.print(ceiling);
+        const printed = printedText(body, ceiling);
         expect(shape.ceilingOf(JSON.parse(printed) as Body)).toBe(ceiling);
         body.sent();
-        expect(body.print(ceiling)).toBe(printed);
+        expect(printedText(body, ceiling)).toBe(printed);
       }),
     );
   });

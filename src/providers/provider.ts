@@ -7,6 +7,7 @@ import type { OptionalField } from "../domain/request-fields.ts";
 import type { Prompt } from "../domain/prompt.ts";
 import type { Release } from "../domain/release.ts";
 import type { TokenClasses } from "../domain/token-classes.ts";
+import type { BodyText } from "../domain/written-lists.ts";
 
 /** One event of an upstream, as it is passed on. */
 export interface NativeEvent {
@@ -116,7 +117,7 @@ export interface OutgoingBody extends Prompt {
    */
   thinks?(ceiling: number): boolean;
   /** Returns the text with its output ceiling O per choice, which is never exceeded. */
-  print(ceiling: number): string;
+  print(ceiling: number): BodyText;
   /** Called once the text is no longer needed: an answer may take minutes. */
   sent(): void;
 }

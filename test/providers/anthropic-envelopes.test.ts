@@ -20,6 +20,7 @@ import {
   startUpstream,
 } from "../../src/providers/openai/openai.fixtures.ts";
 import type { CallDraft, Provider } from "../../src/providers/provider.ts";
+import { printedText } from "../../src/providers/printed-text.fixtures.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-envelopes-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -168,7 +169,10 @@ test("the abilities of a deployment's models are configured if its name does not
   const provider = await providerOf(`base_url: "https://r.services.ai.azure.com/anthropic/v1", ${own}`);
   const release = { ...callDraft().release, upstreamModel: "ours" };
   const sent = (change: Partial<CallDraft>): Record<string, unknown> =>
-    JSON.parse(provider.prepare(callDraft({ release, ...change })).print(4096)) as Record<string, unknown>;
+    JSON.parse(printedText(provider.prepare(callDraft({ release, ...change })), 4096)) as Record<
+      string,
+      unknown
+    >;
   expect(sent({ reasoningEffort: "low" })["thinking"]).toEqual({ type: "enabled", budget_tokens: 1024 });
   expect(sent({ reasoningEffort: "none" })["thinking"]).toEqual({ type: "disabled" });
   expect(sent({ temperature: 0.5 })["temperature"]).toBe(0.5);

@@ -23,6 +23,7 @@ import {
   streamCall,
 } from "../../src/providers/openai/openai.fixtures.ts";
 import type { Provider } from "../../src/providers/provider.ts";
+import { printedText } from "../../src/providers/printed-text.fixtures.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-google-"));
 const KEY = join(directory, "key.json");
@@ -119,7 +120,7 @@ describe("on the wire", () => {
     expect(got.head).toStartWith("POST /v1/models/gemini-3.8-flash:generateContent HTTP/1.1");
     expect(headOf(got)).toContain("x-goog-api-key: aiza-secret");
     expect(headOf(got)).not.toContain("authorization:");
-    expect(got.body).toBe(body.print(GEMINI_CEILING));
+    expect(got.body).toBe(printedText(body, GEMINI_CEILING));
   });
 
   test("vertex: the project in the path, a bearer token that is fetched once", async () => {

@@ -13,6 +13,7 @@ import {
   tools,
   use,
 } from "./request-body.fixtures.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const FIVE: CacheMark = { type: "ephemeral" };
 const HOUR: CacheMark = { type: "ephemeral", ttl: "1h" };
@@ -84,6 +85,6 @@ test("a text that led to a call keeps its mark, at its end where thoughts stood 
 
 test("the chat-completions shape never sees one", () => {
   const body = outgoing(request);
-  expect(body.print(64)).not.toContain("cache_control");
-  expect(body.print(64)).toContain('{"type":"text","text":"a"}');
+  expect(printedText(body, 64)).not.toContain("cache_control");
+  expect(printedText(body, 64)).toContain('{"type":"text","text":"a"}');
 });

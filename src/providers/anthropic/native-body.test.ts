@@ -10,6 +10,7 @@ import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { nativeClaudeBody } from "./native-body.ts";
 import { DIRECT } from "./request-body.fixtures.ts";
 import type { ClaudeDialect } from "./request-body.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 type Body = Record<string, unknown>;
 interface How extends Partial<CallDraft> {
@@ -45,7 +46,7 @@ function prepared(body: Body, how: How = {}): OutgoingBody {
 }
 
 const sent = (body: Body, how: How = {}, ceiling = 4096): Body =>
-  JSON.parse(prepared(body, how).print(ceiling)) as Body;
+  JSON.parse(printedText(prepared(body, how), ceiling)) as Body;
 
 const HI = { role: "user", content: "Hi" };
 const SIMPLE = { model: "public-1", max_tokens: 9, messages: [HI] };
@@ -66,7 +67,7 @@ test("schemas and arguments keep numbers that no double holds", () => {
   const [tool] = tools;
   const typed = [{ ...tool, input_schema: { type: "object", properties: numbers } }];
   const said = prepared({ ...SIMPLE, tools: typed, messages: round(call) });
-  expect(said.print(64).match(/"id":175928847299117063/g)).toHaveLength(2);
+  expect(printedText(said, 64).match(/"id":175928847299117063/g)).toHaveLength(2);
 });
 
 test("order and unknown members go as they were written; model, maximum and thinking are ours", () => {
@@ -81,7 +82,7 @@ test("order and unknown members go as they were written; model, maximum and thin
     context_management: { edits: [] },
     system: null,
   };
-  expect(prepared(body).print(4096)).toBe(
+  expect(printedText(prepared(body), 4096)).toBe(
     `{"new_field":{"b":1,"a":[2]},"messages":${JSON.stringify(body.messages)},"tools":${JSON.stringify(body.tools)}` +
       `,"model":"claude-opus-4-8","output_config":{"later":1,"effort":"medium"},"context_management":{"edits":[]}` +
       `,"max_tokens":4096,"thinking":{"type":"adaptive","display":"omitted"}}`,
@@ -274,8 +275,11 @@ describe("cache marks", () => {
   });
 
   test("none goes where it is not, and no hour where that is not", () => {
-    expect(prepared(body).print(9)).not.toContain("cache_control");
-    const minutes = prepared(body, { price: { cacheWrite: 1n } as unknown as Partial<Price> }).print(9);
+    expect(printedText(prepared(body), 9)).not.toContain("cache_control");
+    const minutes = printedText(
+      prepared(body, { price: { cacheWrite: 1n } as unknown as Partial<Price> }),
+      9,
+    );
     expect(minutes).not.toContain('"1h"');
     expect(minutes.split('"cache_control"')).toHaveLength(5);
     expect(body.tools[0]).toHaveProperty("cache_control.ttl", "1h"); // the caller's own body is not modified
@@ -287,14 +291,17 @@ describe("cache marks", () => {
       tools: [{ ...tools[0], ...mark() }],
       system: [{ type: "text", text: "S", ...mark("1h") }],
     };
-    const text = prepared(late, PRICED).print(9);
+    const text = printedText(prepared(late, PRICED), 9);
     expect(text).not.toContain('"1h"');
     expect(text.split('"cache_control"')).toHaveLength(5);
   });
 
   test("the last four go", () => {
     const blocks = [1, 2, 3, 4, 5].map((n) => ({ type: "text", text: `${n}`, ...mark() }));
-    const text = prepared({ ...SIMPLE, messages: [{ role: "user", content: blocks }] }, PRICED).print(9);
+    const text = printedText(
+      prepared({ ...SIMPLE, messages: [{ role: "user", content: blocks }] }, PRICED),
+      9,
+    );
     expect(text.split('"cache_control"')).toHaveLength(5);
   });
 });
@@ -317,7 +324,7 @@ test("all that is sent weighs, but for inline bytes; what is counted is never lo
   ];
   const request = { ...chatRequest(), images: 2 };
   const body = prepared({ ...SIMPLE, tools, unknown: "word", messages }, { request });
-  const text = body.print(4096);
+  const text = printedText(body, 4096);
   expect(body.size.bytes).toBeGreaterThanOrEqual(Buffer.byteLength(text) - 20_000);
   expect(body.size.bytes).toBeLessThan(2000);
   expect(Buffer.byteLength(body.text())).toBeLessThanOrEqual(body.size.bytes);
@@ -325,7 +332,7 @@ test("all that is sent weighs, but for inline bytes; what is counted is never lo
   expect(body.text()).toContain("word");
   expect(promptBound(body.size, { imageTokensMax: 100, fileTokensMax: null })).toBeGreaterThan(200);
   body.sent();
-  expect(body.print(4096)).toBe(text);
+  expect(printedText(body, 4096)).toBe(text);
 });
 
 test("bytes that no image or document holds weigh what they are", () => {

@@ -4,6 +4,7 @@
 import type { NativeBody } from "../../domain/native-body.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import { echo, isJsonObject, refuse } from "../../domain/read-value.ts";
+import { bytesOf, joined, type Piece, printMembers } from "../../domain/written-lists.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
 import { withoutNulls } from "../without-nulls.ts";
@@ -50,10 +51,10 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
     { price: release.price, scoped: isSent(CACHE_SCOPE, dialect.host) },
   );
   const betas = allowedBetas(native.headers[BETA_HEADER], dialect.host);
-  let printed: string | null = JSON.stringify(fields);
+  let printed: Piece[] | null = printMembers(fields, request.written);
   const inline = request.images > 0 || request.files > 0;
   const priced = inline ? withoutInlineData(fields) : fields;
-  const bytes = Buffer.byteLength(priced === fields ? printed : JSON.stringify(priced));
+  const bytes = 2 + bytesOf(priced === fields ? printed : printMembers(priced, null));
   const { system, messages, tools } = fields;
   const demands = tools !== undefined || request.responseFormat !== null;
   return {
@@ -76,7 +77,8 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
       ...betas.ignored,
     ],
     thinks: (ceiling) => isOn(thoughts, ceiling),
-    print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + printEnd(thoughts, ceiling),
+    print: (ceiling) =>
+      joined(["{", ...(printed ?? printMembers(fields, null)), printEnd(thoughts, ceiling)]),
     counted: () => countedOf(fields, thoughts),
     sent: () => {
       printed = null;

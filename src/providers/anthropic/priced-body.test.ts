@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import { ANY, anyRequest, isPricedAsSent } from "../priced-body.fixtures.ts";
 import { prepared } from "./request-body.fixtures.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const thought = fc.oneof(
   fc.record({
@@ -52,7 +53,7 @@ test("what goes out keeps the vendor's rules, whatever comes in", () => {
         max_tokens,
         thinking,
         ...rest
-      } = JSON.parse(settled(request, given).print(4096)) as Sent;
+      } = JSON.parse(printedText(settled(request, given), 4096)) as Sent;
       expect(messages.length).toBeGreaterThan(0);
       const open = new Set<unknown>();
       const ids = new Set<unknown>();

@@ -3,6 +3,7 @@ import type { ChatRequest, Message, ToolCall } from "../../domain/chat-request.t
 import { callDraft, chatRequest } from "../openai/openai.fixtures.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { claudeBody, type ClaudeDialect } from "./request-body.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const CEILING = 4096;
 export const DIRECT: ClaudeDialect = {
@@ -36,7 +37,8 @@ export const sentBody = (
   request: Partial<ChatRequest> = {},
   how: How = {},
   ceiling = CEILING,
-): Record<string, unknown> => JSON.parse(prepared(request, how).print(ceiling)) as Record<string, unknown>;
+): Record<string, unknown> =>
+  JSON.parse(printedText(prepared(request, how), ceiling)) as Record<string, unknown>;
 
 export const asks = (content: Message["content"]): Message => ({ role: "user", content });
 export const called = (...calls: ToolCall[]): Message => ({

@@ -21,11 +21,12 @@ import {
   asks,
   type How,
 } from "./request-body.fixtures.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const CEILING = 4096;
 
 test("the smallest body has the model, the messages and the ceiling, nothing else", () => {
-  expect(prepared({}).print(64)).toBe(
+  expect(printedText(prepared({}), 64)).toBe(
     '{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"max_tokens":64}',
   );
 });
@@ -91,10 +92,13 @@ test("everything that this shape has a word for, in its words", () => {
 
 test("schemas keep numbers that no double holds", () => {
   const schema = { type: "object", properties: { a: { const: printNumber("175928847299117063") } } };
-  const said = prepared({
-    responseFormat: { type: "json_schema", json_schema: { name: "n", schema } },
-    tools: [{ type: "function", function: { name: "f", parameters: schema } }],
-  }).print(64);
+  const said = printedText(
+    prepared({
+      responseFormat: { type: "json_schema", json_schema: { name: "n", schema } },
+      tools: [{ type: "function", function: { name: "f", parameters: schema } }],
+    }),
+    64,
+  );
   expect(said.match(/"const":175928847299117063/g)).toHaveLength(2);
 });
 

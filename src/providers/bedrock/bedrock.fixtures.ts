@@ -5,6 +5,7 @@ import { callDraft, chatRequest } from "../openai/openai.fixtures.ts";
 import type { CallDraft, OutgoingBody, Provider } from "../provider.ts";
 import { converseCodec } from "./codec.ts";
 import { converseBody, type ConverseDialect } from "./request-body.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const PLAIN: ConverseDialect = { family: null, guardrail: null };
 
@@ -36,7 +37,7 @@ const prepared = (
   );
 
 const bodyOf = (request: Partial<ChatRequest> = {}, how: How = {}, ceiling = 4096): Record<string, unknown> =>
-  JSON.parse(prepared(request, how).print(ceiling)) as Record<string, unknown>;
+  JSON.parse(printedText(prepared(request, how), ceiling)) as Record<string, unknown>;
 
 const user = (content: Message["content"]): Message => ({ role: "user", content });
 const called = (...calls: ToolCall[]): Message => ({

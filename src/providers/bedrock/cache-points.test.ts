@@ -3,6 +3,7 @@ import type { CacheMark, ChatRequest } from "../../domain/chat-request.ts";
 import { nanoUsd } from "../../domain/money.ts";
 import { callDraft } from "../openai/openai.fixtures.ts";
 import { said } from "./bedrock.fixtures.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const { prepared, bodyOf, user, call, use, thought, signed } = said;
 const SONNET = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -130,7 +131,7 @@ test("the bound counts what marks add, the exact count does not: no model reads 
   const how = { model: SONNET, release: { ...release, price: { ...release.price, ...BOTH } } };
   const [marked, plain] = [prepared(request, how), prepared(request, { ...how, release })];
   expect(marked.size.bytes - plain.size.bytes).toBe(
-    Buffer.byteLength(marked.print(64)) - Buffer.byteLength(plain.print(64)),
+    Buffer.byteLength(printedText(marked, 64)) - Buffer.byteLength(printedText(plain, 64)),
   );
   expect(marked.text()).toBe(plain.text());
 });

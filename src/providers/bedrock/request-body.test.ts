@@ -3,6 +3,7 @@ import { Refusal } from "../../domain/refusals.ts";
 import type { Message } from "../../domain/chat-request.ts";
 import { callDraft } from "../openai/openai.fixtures.ts";
 import { said } from "./bedrock.fixtures.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const { prepared, bodyOf, user, called, call, result, signed, use, answer, tools } = said;
 const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -10,7 +11,7 @@ const { release } = callDraft();
 const withSchemas = { ...release, capabilities: { ...release.capabilities, json_schema: true } };
 
 test("the smallest body has the messages and the ceiling, nothing else", () => {
-  expect(prepared().print(64)).toBe(
+  expect(printedText(prepared(), 64)).toBe(
     '{"messages":[{"role":"user","content":[{"text":"Hi"}]}],"inferenceConfig":{"maxTokens":64}}',
   );
 });
@@ -81,7 +82,7 @@ test("what it has no word for is named, or refused where the answer would differ
   expect(() => prepared({ stop: ["\n"] }, { model: "anthropic.claude-opus-4-5-v1:0" })).toThrow(
     "contains only blanks",
   );
-  expect(prepared({ stop: ["\n"] }).print(64)).toContain(String.raw`"stopSequences":["\n"]`);
+  expect(printedText(prepared({ stop: ["\n"] }), 64)).toContain(String.raw`"stopSequences":["\n"]`);
   expect(() => prepared({ responseFormat: { type: "json_object" } })).toThrow(Refusal);
   const image = (url: string): Message => user([{ type: "image_url", image_url: { url } }]);
   expect(() => prepared({ messages: [image("https://pictures.test/a.png")], images: 1 })).toThrow(Refusal);
@@ -190,16 +191,16 @@ test("what is priced is what is sent: its size bounds every printed body and its
     { model: CLAUDE, reasoningEffort: "high", temperature: 0.5 },
   );
   for (const ceiling of [1, 64_000, Number.MAX_SAFE_INTEGER]) {
-    const weight = Buffer.byteLength(body.print(ceiling)) - 9000;
+    const weight = Buffer.byteLength(printedText(body, ceiling)) - 9000;
     expect(body.size.bytes).toBeGreaterThanOrEqual(weight);
   }
   expect(Buffer.byteLength(body.text())).toBeLessThanOrEqual(body.size.bytes);
   for (const word of ["ä".repeat(50), "s".repeat(500), "Oslo", "rain", "Where?"])
     expect(body.text()).toContain(word);
   expect(body.text()).not.toContain("AAAA");
-  const printed = body.print(77);
+  const printed = printedText(body, 77);
   body.sent();
-  expect(body.print(77)).toBe(printed);
+  expect(printedText(body, 77)).toBe(printed);
 });
 
 test("parts without end join the turn before them", () => {

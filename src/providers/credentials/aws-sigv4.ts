@@ -18,7 +18,7 @@ export interface AwsScope {
   service: string;
 }
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+const sha256 = (text: string | Uint8Array): string => createHash("sha256").update(text).digest("hex");
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
 /** The signing key of one day, used by every signature of that day. */

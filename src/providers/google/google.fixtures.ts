@@ -7,6 +7,7 @@ import type { CallDraft, OutgoingBody, Part, Provider, ProviderUsage } from "../
 import { GeminiReader } from "./answer-reader.ts";
 import { geminiCodec, type GoogleAccount } from "./codec.ts";
 import { geminiBody } from "./request-body.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 export const geminiAt = (
   baseUrl: string,
@@ -30,7 +31,7 @@ export function geminiOutgoing(
 }
 
 export const geminiSent = (...given: Parameters<typeof geminiOutgoing>): Record<string, unknown> =>
-  JSON.parse(geminiOutgoing(...given).print(GEMINI_CEILING)) as Record<string, unknown>;
+  JSON.parse(printedText(geminiOutgoing(...given), GEMINI_CEILING)) as Record<string, unknown>;
 
 export const ISSUER = "issuer-1";
 

@@ -4,6 +4,7 @@ import type { ChatRequest } from "../../domain/chat-request.ts";
 import { filePart, samplePdf } from "../../lib/pdf.fixtures.ts";
 import { geminiSent, GEMINI_CEILING, geminiOutgoing } from "./google.fixtures.ts";
 import { issuerOf } from "../issuer.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const MODEL = "gemini-3.8-flash";
 const tools: ChatRequest["tools"] = [
@@ -160,7 +161,7 @@ test("what it does not know is not sent, and is named", () => {
     { identifiers: { user: "hmac" } },
   );
   expect(body.ignored).toEqual(["verbosity", "parallel_tool_calls", "user"]);
-  expect(body.print(GEMINI_CEILING)).not.toMatch(/verbosity|parallel|hmac|raw/);
+  expect(printedText(body, GEMINI_CEILING)).not.toMatch(/verbosity|parallel|hmac|raw/);
 });
 
 test.each<[NonNullable<ChatRequest["toolChoice"]>, object]>([
@@ -213,9 +214,9 @@ test("log probabilities, with alternatives and without", () => {
 
 test("a body may be printed again after it was sent: the same text", () => {
   const body = geminiOutgoing({ stop: ["x"] });
-  const text = body.print(GEMINI_CEILING);
+  const text = printedText(body, GEMINI_CEILING);
   body.sent();
-  expect(body.print(GEMINI_CEILING)).toBe(text);
+  expect(printedText(body, GEMINI_CEILING)).toBe(text);
 });
 
 test("a conversation made to be slow is not: answers and calls that repeat, and parts without end", () => {

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { geminiOutgoing } from "./google.fixtures.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const thinking = (model: string, reasoningEffort: string | null, ceiling = 32_768): unknown =>
   (
-    JSON.parse(geminiOutgoing({}, { model, reasoningEffort }).print(ceiling)) as {
+    JSON.parse(printedText(geminiOutgoing({}, { model, reasoningEffort }), ceiling)) as {
       generationConfig: { thinkingConfig?: unknown };
     }
   ).generationConfig.thinkingConfig;

@@ -5,6 +5,7 @@ import type { OutgoingBody } from "../provider.ts";
 import { DIALECTS } from "./dialects.ts";
 import { embeddingsBody } from "./embeddings.ts";
 import { callDraft } from "./openai.fixtures.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const bodyOf = (body: object, fields: readonly string[] = DIALECTS.openai.fields): OutgoingBody =>
   embeddingsBody(
@@ -20,18 +21,21 @@ const bodyOf = (body: object, fields: readonly string[] = DIALECTS.openai.fields
 
 test("the caller's fields go out in their order, with the upstream's own name of the model and a hash of the user", () => {
   const body = bodyOf({ dimensions: 5, user: "eve", input: ["ü"], model: "mine", encoding_format: "base64" });
-  const sent = body.print(0);
+  const sent = printedText(body, 0);
   expect(sent).toBe(
     '{"dimensions":5,"input":["ü"],"model":"acme/upstream-model","encoding_format":"base64","user":"hashed"}',
   );
   expect([body.size.bytes, body.ignored]).toEqual([Buffer.byteLength(sent), []]);
   body.sent();
-  expect(body.print(0)).toBe(sent);
+  expect(printedText(body, 0)).toBe(sent);
 });
 
 test("an upstream that knows no users is told of none", () => {
   const body = bodyOf({ input: "a", user: "eve" }, DIALECTS.bedrock.fields);
-  expect([body.print(0), body.ignored]).toEqual(['{"input":"a","model":"acme/upstream-model"}', ["user"]]);
+  expect([printedText(body, 0), body.ignored]).toEqual([
+    '{"input":"a","model":"acme/upstream-model"}',
+    ["user"],
+  ]);
 });
 
 const SHARE = { organizationId: "org_1", lane: "settlement" } as const;

@@ -8,9 +8,10 @@ import { callDraft, chatRequest } from "./openai.fixtures.ts";
 import { outgoingBody } from "./outgoing-body.ts";
 import type { OutgoingBody } from "../provider.ts";
 import { CEILING, outgoing, samplesHeld } from "./outgoing-body.fixtures.ts";
+import { printedText } from "../printed-text.fixtures.ts";
 
 const bodyOf = (...given: Parameters<typeof outgoing>): Record<string, unknown> =>
-  JSON.parse(outgoing(...given).print(CEILING)) as Record<string, unknown>;
+  JSON.parse(printedText(outgoing(...given), CEILING)) as Record<string, unknown>;
 
 const tools: ChatRequest["tools"] = [{ type: "function", function: { name: "weather" } }];
 
@@ -160,7 +161,7 @@ test("what the upstream does not know is not sent, and is named", () => {
   };
   const some = outgoing(request, { identifiers: { user: "hmac" } }, { fields: ["top_p"] });
   expect(some.ignored).toEqual(["seed", "parallel_tool_calls", "user"]);
-  const sent = JSON.parse(some.print(CEILING)) as object;
+  const sent = JSON.parse(printedText(some, CEILING)) as object;
   expect(sent).toHaveProperty("top_p", 0.5);
   for (const name of ["seed", "parallel_tool_calls", "user", "stream_options"])
     expect(sent).not.toHaveProperty(name);
@@ -171,15 +172,15 @@ test("what the upstream does not know of all that may be left out is not sent, a
   const { forwarded, identifiers } = samplesHeld;
   const none = outgoing({ tools, forwarded, identifiers }, { identifiers }, { fields: [] });
   expect(none.ignored).toEqual([...Object.keys(forwarded), ...Object.keys(identifiers)]);
-  const sent = JSON.parse(none.print(CEILING)) as object;
+  const sent = JSON.parse(printedText(none, CEILING)) as object;
   for (const name of none.ignored) expect(sent).not.toHaveProperty(name);
 });
 
 test("a body may be printed again after it was sent: the same text", () => {
   const body = outgoing({ stop: ["x"] });
-  const text = body.print(CEILING);
+  const text = printedText(body, CEILING);
   body.sent();
-  expect(body.print(CEILING)).toBe(text);
+  expect(printedText(body, CEILING)).toBe(text);
 });
 
 test("messages are printed once for all routes of a request that are told the same, each in its own words", () => {
@@ -191,21 +192,22 @@ test("messages are printed once for all routes of a request that are told the sa
       { ...draft, release: { ...draft.release, upstreamModel } },
       { family: "acme", dialect: { ...DIALECTS.openai, ...dialect } },
     );
-  const bodies = [route("first"), route("second", { fields: [] }), route("older", { developerRole: false })];
-  expect(bodies.map((body) => JSON.parse(body.print(CEILING)))).toEqual([
+  const second = route("second", { fields: [] });
+  const bodies = [route("first"), second, route("older", { developerRole: false })];
+  expect(bodies.map((body) => JSON.parse(printedText(body, CEILING)))).toEqual([
     { model: "first", messages: [{ role: "developer", content: "printed 1" }], max_completion_tokens: 64 },
     { model: "second", messages: [{ role: "developer", content: "printed 1" }], max_completion_tokens: 64 },
     { model: "older", messages: [{ role: "system", content: "printed 2" }], max_completion_tokens: 64 },
   ]);
   expect(printed).toBe(2);
   bodies[0]?.sent();
-  expect(JSON.parse(bodies[1]?.print(CEILING) ?? "")).toMatchObject({ model: "second" });
+  expect(JSON.parse(printedText(second, CEILING))).toMatchObject({ model: "second" });
 });
 
 test("it is never measured shorter than it is sent, whatever letters its model has", () => {
   const release = { ...callDraft().release, upstreamModel: "модель-大" };
   const body = outgoing({ messages: [{ role: "user", content: "é 大" }] }, { release });
-  const longest = body.print(Number.MAX_SAFE_INTEGER);
+  const longest = printedText(body, Number.MAX_SAFE_INTEGER);
   expect(body.size.bytes).toBe(Buffer.byteLength(longest));
 });
 

@@ -5,6 +5,14 @@ import { type ChatRequest, type ContentPart, isInlineImage } from "../../domain/
 import { REQUEST_FIELDS } from "../../domain/request-fields.ts";
 import type { Dialect } from "./dialects.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
+import {
+  bytesOf,
+  joined,
+  type BodyText,
+  type Piece,
+  printMembers,
+  type WrittenLists,
+} from "../../domain/written-lists.ts";
 import { issuerOf } from "../issuer.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { alike, type Hearer, outgoingMessages, unmarked } from "./outgoing-messages.ts";
@@ -33,7 +41,7 @@ class PrintedBody implements OutgoingBody {
   private readonly ceilingName: string;
   /** The text around the messages; `behind` is not closed. */
   private readonly before: string;
-  private readonly behind: string;
+  private behind: readonly Piece[] | null;
 
   constructor(draft: CallDraft, { family, dialect }: BodyOptions) {
     const { request } = draft;
@@ -47,9 +55,8 @@ class PrintedBody implements OutgoingBody {
     this.thinking = effort !== null && effort !== "none";
     this.ceilingName = dialect.outputMaximum;
     this.before = `{"model":${JSON.stringify(draft.release.upstreamModel)},"messages":`;
-    const others = JSON.stringify(this.fields);
-    this.behind = others === "{}" ? "" : `,${others.slice(1, -1)}`;
-    const frame = Buffer.byteLength(this.before) + Buffer.byteLength(this.behind) + 1;
+    this.behind = membersBehind(this.fields, request.written);
+    const frame = Buffer.byteLength(this.before) + bytesOf(this.behind) + 1;
     this.size = {
       bytes: frame + this.conversation.bytes + ceilingBytes(this.ceilingName),
       messages: this.conversation.messages.length,
@@ -64,9 +71,10 @@ class PrintedBody implements OutgoingBody {
     return plainText(this.conversation.priced, this.fields);
   }
 
-  print(ceiling: number): string {
-    const { before, conversation, behind, ceilingName } = this;
-    return `${before}${conversation.text}${behind},"${ceilingName}":${ceiling}}`;
+  print(ceiling: number): BodyText {
+    const { before, conversation, ceilingName } = this;
+    const behind = this.behind ?? membersBehind(this.fields, null);
+    return joined([before, ...conversation.pieces, ...behind, `,"${ceilingName}":${ceiling}}`]);
   }
 
   thinks(): boolean {
@@ -75,8 +83,15 @@ class PrintedBody implements OutgoingBody {
 
   sent(): void {
     this.conversation.sent();
+    this.behind = null;
     CONVERSATIONS.delete(this.request);
   }
+}
+
+/** All fields but the model and the messages, each after a comma. */
+function membersBehind(fields: Fields, written: WrittenLists | null): Piece[] {
+  const members = printMembers(fields, written);
+  return members.every((piece) => piece.length === 0) ? [] : [",", ...members];
 }
 
 type Messages = readonly Record<string, unknown>[];
@@ -87,19 +102,20 @@ class Conversation {
   readonly priced: Messages;
   /** The bytes of `priced` when printed. */
   readonly bytes: number;
-  private printed: string | null;
+  private printed: Piece[] | null;
 
   constructor(
     readonly messages: Messages,
-    inline: boolean,
+    { images, files, written }: ChatRequest,
   ) {
-    this.printed = JSON.stringify(messages);
+    const inline = images + files > 0;
+    this.printed = written === null ? [JSON.stringify(messages)] : written.print("messages", messages);
     this.priced = inline ? withoutInline(messages) : messages;
-    this.bytes = Buffer.byteLength(inline ? JSON.stringify(this.priced) : this.printed);
+    this.bytes = bytesOf(inline ? [JSON.stringify(this.priced)] : this.printed);
   }
 
-  get text(): string {
-    return this.printed ?? JSON.stringify(this.messages);
+  get pieces(): readonly Piece[] {
+    return this.printed ?? [JSON.stringify(this.messages)];
   }
 
   sent(): void {
@@ -117,7 +133,7 @@ function conversationFor(request: ChatRequest, hearer: Hearer): Conversation {
   let conversation = known.get(who);
   if (conversation === undefined) {
     const messages = outgoingMessages(request.messages, hearer);
-    conversation = new Conversation(messages, request.images + request.files > 0);
+    conversation = new Conversation(messages, request);
     known.set(who, conversation);
   }
   return conversation;

@@ -33,7 +33,7 @@ export const telegraph = providerKind({
     httpProvider(upstream, telegraphCodec(new Gate(upstream.baseUrl, office), seal)),
 });
 
-export const sealOf = (seal: string, body: string): string =>
+export const sealOf = (seal: string, body: string | Uint8Array): string =>
   createHmac("sha256", seal).update(body).digest("hex");
 
 /** Fetches a pass and keeps it as long as it is valid. */

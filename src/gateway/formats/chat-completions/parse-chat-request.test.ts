@@ -40,6 +40,7 @@ test("the smallest body is a request with every default", () => {
     images: 0,
     files: 0,
     native: null,
+    written: null,
   });
 });
 

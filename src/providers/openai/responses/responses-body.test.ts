@@ -9,12 +9,13 @@ import { DIALECTS } from "../dialects.ts";
 import { callDraft, chatRequest, streamCall } from "../openai.fixtures.ts";
 import type { CallDraft } from "../../provider.ts";
 import { responsesBody } from "./responses-body.ts";
+import { printedText } from "../../printed-text.fixtures.ts";
 
 type Json = Record<string, unknown>;
 const nativeOf = (body: Json): NativeBody => ({ shape: "openai-responses", body, headers: {}, only: null });
 const bodyOf = (body: Json, draft: Partial<CallDraft> = {}, images = 0) =>
   responsesBody(callDraft({ request: chatRequest({ images }), ...draft }), nativeOf(body), "mine");
-const sent = (body: Json, draft: Partial<CallDraft> = {}): string => bodyOf(body, draft).print(64);
+const sent = (body: Json, draft: Partial<CallDraft> = {}): string => printedText(bodyOf(body, draft), 64);
 
 test("order and unknown members stay; model, maximum, store and identifiers are ours", () => {
   const body = {
@@ -116,7 +117,7 @@ test("data of images and files weighs nothing; everything else is in the bound a
     {},
     1,
   );
-  expect(body.print(64).length).toBeGreaterThan(40_000);
+  expect(printedText(body, 64).length).toBeGreaterThan(40_000);
   expect(body.size.bytes).toBeLessThan(1000);
   expect(body.text()).toContain("https://pictures.test/a.png");
   expect(body.text()).not.toContain("AAAA");
@@ -174,7 +175,7 @@ test("it goes as it was written to who speaks the shape, and what was sealed com
     typeof input
   >;
   const back = (model: string) =>
-    JSON.parse(speaks.prepare(draftOf(marked, model)).print(64)) as { input: unknown };
+    JSON.parse(printedText(speaks.prepare(draftOf(marked, model)), 64)) as { input: unknown };
   expect(back("one").input).toEqual(input("gAAA"));
   expect(back("two").input).toEqual([]);
 });
@@ -212,7 +213,7 @@ test("what is sent is what is priced: the bound covers every byte, the exact cou
       fc.record({ instructions: word, tools: fc.array(fc.jsonValue()) }),
       (input, also) => {
         const body = bodyOf({ model: "m", input, ...also });
-        const printed = body.print(Number.MAX_SAFE_INTEGER);
+        const printed = printedText(body, Number.MAX_SAFE_INTEGER);
         expect(Buffer.byteLength(printed)).toBeLessThanOrEqual(body.size.bytes);
         expect(Buffer.byteLength(body.text())).toBeLessThanOrEqual(body.size.bytes);
         for (const one of input) {
@@ -222,7 +223,7 @@ test("what is sent is what is priced: the bound covers every byte, the exact cou
         }
         expect(body.text()).toContain(also.instructions);
         body.sent();
-        expect(body.print(Number.MAX_SAFE_INTEGER)).toBe(printed);
+        expect(printedText(body, Number.MAX_SAFE_INTEGER)).toBe(printed);
       },
     ),
     { numRuns: 200 },

@@ -4,6 +4,7 @@
 import type { NativeBody } from "../../../domain/native-body.ts";
 import { isJsonObject } from "../../../domain/read-value.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
+import { bytesOf, joined, type Piece, printMembers } from "../../../domain/written-lists.ts";
 import type { CallDraft, OutgoingBody } from "../../provider.ts";
 import { unescaped } from "../../unescaped.ts";
 import { returnedItems } from "./reasoning-marks.ts";
@@ -17,7 +18,7 @@ const IDENTIFIERS = ["user", "safety_identifier", "prompt_cache_key"];
 export function responsesBody(draft: CallDraft, { body }: NativeBody, issuer: string): OutgoingBody {
   const { request } = draft;
   const fields = fieldsOf(draft, body, issuer);
-  let printed: string | null = JSON.stringify(fields);
+  let printed: Piece[] | null = printMembers(fields, request.written);
   const inline = request.images > 0 || request.files > 0;
   const priced = inline ? withoutData(fields) : fields;
   const { input, instructions } = priced;
@@ -25,7 +26,7 @@ export function responsesBody(draft: CallDraft, { body }: NativeBody, issuer: st
     native: true,
     places: !Array.isArray(body["input"]) || lengthOf(fields.input) === body["input"].length,
     size: {
-      bytes: Buffer.byteLength(inline ? JSON.stringify(priced) : printed) + CEILING_BYTES,
+      bytes: 2 + bytesOf(inline ? printMembers(priced, null) : printed) + CEILING_BYTES,
       messages: (Array.isArray(input) ? input.length : 1) + (instructions === undefined ? 0 : 1),
       tools: request.tools.length,
       images: request.images,
@@ -33,7 +34,8 @@ export function responsesBody(draft: CallDraft, { body }: NativeBody, issuer: st
     },
     ignored: [],
     text: () => textOf(priced),
-    print: (ceiling) => `${(printed ?? JSON.stringify(fields)).slice(0, -1)},"${CEILING}":${ceiling}}`,
+    print: (ceiling) =>
+      joined(["{", ...(printed ?? printMembers(fields, null)), `,"${CEILING}":${ceiling}}`]),
     sent: () => {
       printed = null;
     },

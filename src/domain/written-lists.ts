@@ -1,0 +1,131 @@
+// The lists of a large request as their caller wrote them. Most of what agents send is a long conversation that goes upstream
+// unchanged: where it is written just as we would print it, its bytes are taken over instead of printed (decision 99).
+import type { Span } from "./list-spans.ts";
+import type { JsonObject } from "./read-value.ts";
+
+/** A part of JSON text: a string, or bytes in UTF-8. */
+export type Piece = string | Uint8Array;
+
+/** A whole JSON text, as `fetch` takes it. */
+export type BodyText = string | Uint8Array<ArrayBuffer>;
+
+export class WrittenLists {
+  private readonly lists = new Map<string, readonly (Span | null)[]>();
+  private readonly bytes: Buffer;
+  /** True if a string may be written with escapes that are not ours. */
+  private readonly escapes: boolean;
+
+  /** `value` is what the bytes say; both must not change afterwards. */
+  constructor(
+    body: Uint8Array,
+    private readonly value: JsonObject,
+    lists: ReadonlyMap<number, readonly (Span | null)[]>,
+  ) {
+    this.bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    this.escapes = mayEscape(this.bytes);
+    for (const [name, spans] of lists) this.lists.set(nameAt(this.bytes, name), spans);
+  }
+
+  /**
+   * The JSON text of a list, in pieces: together the same bytes as `JSON.stringify(list)`. Elements that say the same as those of
+   * the caller's list `name` at the same place are parts of the body.
+   */
+  print(name: string, list: readonly unknown[]): Piece[] {
+    const spans = this.lists.get(name);
+    const written = this.value[name];
+    if (spans === undefined || !Array.isArray(written)) return [JSON.stringify(list)];
+    const pieces: Piece[] = [];
+    let text = "[";
+    let run: Span | null = null;
+    for (const [index, element] of list.entries()) {
+      const span = isSame(element, written[index]) ? this.plainAt(spans, index) : null;
+      if (run !== null && span?.from === run.to + 1) {
+        run.to = span.to; // with the comma between them
+        continue;
+      }
+      if (run !== null) pieces.push(this.bytes.subarray(run.from, run.to));
+      run = null;
+      if (index > 0) text += ",";
+      if (span === null) text += JSON.stringify(element);
+      else {
+        pieces.push(text);
+        text = "";
+        run = { ...span };
+      }
+    }
+    if (run !== null) pieces.push(this.bytes.subarray(run.from, run.to));
+    pieces.push(`${text}]`);
+    return pieces;
+  }
+
+  private plainAt(spans: readonly (Span | null)[], index: number): Span | null {
+    const span = spans[index] ?? null;
+    return span === null || (this.escapes && mayEscape(this.bytes.subarray(span.from, span.to)))
+      ? null
+      : span;
+  }
+}
+
+/** We print neither; only control characters have no other form. */
+const mayEscape = (bytes: Buffer): boolean => bytes.includes("\\u") || bytes.includes("\\/");
+
+const QUOTE = 0x22;
+
+/** A name with escapes comes out as another one, which no list has. */
+const nameAt = (bytes: Buffer, from: number): string =>
+  bytes.toString("utf8", from + 1, bytes.indexOf(QUOTE, from + 1));
+
+/** True if both are printed alike: names in the same order, no number that differs. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
+  if (Array.isArray(one) || Array.isArray(other))
+    return (
+      Array.isArray(one) &&
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((value, at) => isSame(value, other[at]))
+    );
+  const [names, others] = [Object.keys(one), Object.keys(other)];
+  return (
+    names.length === others.length &&
+    names.every(
+      (name, at) => name === others[at] && isSame((one as JsonObject)[name], (other as JsonObject)[name]),
+    )
+  );
+}
+
+/** The JSON text of an object's members, without its braces: the same bytes as `JSON.stringify` prints. */
+export function printMembers(fields: JsonObject, written: WrittenLists | null): Piece[] {
+  if (written === null) return [JSON.stringify(fields).slice(1, -1)];
+  const pieces: Piece[] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    const begins = `${pieces.length === 0 ? "" : ","}${JSON.stringify(name)}:`;
+    pieces.push(begins, ...(Array.isArray(value) ? written.print(name, value) : [JSON.stringify(value)]));
+  }
+  return pieces;
+}
+
+/** Bytes of the pieces in UTF-8. */
+export function bytesOf(pieces: readonly Piece[]): number {
+  let bytes = 0;
+  for (const piece of pieces)
+    bytes += typeof piece === "string" ? Buffer.byteLength(piece) : piece.byteLength;
+  return bytes;
+}
+
+/** One text of all pieces: a string if all of them are strings. */
+export function joined(pieces: readonly Piece[]): BodyText {
+  if (pieces.every((piece) => typeof piece === "string")) return pieces.join("");
+  const text = Buffer.allocUnsafeSlow(bytesOf(pieces));
+  let at = 0;
+  for (const piece of pieces) {
+    if (typeof piece === "string") at += text.write(piece, at);
+    else {
+      text.set(piece, at);
+      at += piece.byteLength;
+    }
+  }
+  return text;
+}
