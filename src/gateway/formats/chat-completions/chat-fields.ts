@@ -12,7 +12,12 @@ import {
   requireTextModality,
 } from "./parse-plain-fields.ts";
 import { parseResponseFormat } from "./parse-response-format.ts";
-import { readThinkingField, THINKING_FIELDS, type ThinkingStatement } from "./parse-thinking.ts";
+import {
+  keepsAllThoughts,
+  readThinkingField,
+  THINKING_FIELDS,
+  type ThinkingStatement,
+} from "./parse-thinking.ts";
 import { parseTools } from "./parse-tools.ts";
 import {
   invalid,
@@ -131,5 +136,6 @@ function ignored(name: string): FieldReader {
 function thinking(name: string): FieldReader {
   return ({ request, thinking }, value) => {
     request.ignored.push(...readThinkingField(name, value, thinking));
+    if (keepsAllThoughts(name, value)) request.keepThoughts = true;
   };
 }
