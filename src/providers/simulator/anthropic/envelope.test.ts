@@ -7,6 +7,7 @@ const at = (method: string, model = "claude-haiku-4-5@20251001"): string =>
   `/anthropic/v1/projects/p-1/locations/global/publishers/anthropic/models/${model}:${method}`;
 const VERSION = { anthropic_version: "vertex-2023-10-16" };
 const KEY = { "x-api-key": "k", "anthropic-version": "2023-06-01" };
+const KNOWN = "claude-code-20250219, context-management-2025-06-27";
 const BEARER = { authorization: "Bearer t" };
 
 const refusal = (body: object, path: string, headers: Record<string, string>): string | null => {
@@ -51,6 +52,14 @@ test.each<[string, object, string, Record<string, string>, string | null]>([
   ],
   ["Vertex with a model", { ...VERSION, model: "m" }, at("rawPredict"), BEARER, "400 model"],
   ["a stream at the other method", { ...VERSION, stream: true }, at("rawPredict"), BEARER, "400 stream"],
+  ["Vertex with betas that it knows", VERSION, at("rawPredict"), { ...BEARER, "anthropic-beta": KNOWN }, null],
+  [
+    "Vertex with one that it does not",
+    VERSION,
+    at("rawPredict"),
+    { ...BEARER, "anthropic-beta": `${KNOWN},effort-2025-11-24` },
+    "400 Unexpected value(s) `effort-2025-11-24`",
+  ],
   ["no stream at the method of streams", VERSION, at("streamRawPredict"), BEARER, "400 stream"],
 ])("%s", (...[, body, path, headers, refused]) => {
   if (refused === null) expect(refusal(body, path, headers)).toBeNull();
