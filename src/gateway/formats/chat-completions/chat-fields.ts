@@ -9,6 +9,7 @@ import {
   parseModel,
   parseStop,
   parseStreamOptions,
+  requireNoPrewarming,
   requireTextModality,
 } from "./parse-plain-fields.ts";
 import { parseResponseFormat } from "./parse-response-format.ts";
@@ -97,7 +98,10 @@ const own: Record<string, FieldReader> = {
   },
   modalities: (_draft, value) => requireTextModality(value),
   prompt_cache_retention: ignored("prompt_cache_retention"),
-  prompt_cache_options: ignored("prompt_cache_options"),
+  prompt_cache_options: ({ request }, value) => {
+    requireNoPrewarming(value);
+    request.ignored.push("prompt_cache_options");
+  },
   ...Object.fromEntries(THINKING_FIELDS.map((name) => [name, thinking(name)])),
 };
 
