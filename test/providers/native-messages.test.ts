@@ -296,7 +296,10 @@ test("a whole body is passed on unchanged, including numbers that a double canno
   expect(body).toContain('"gateway":{');
 });
 
-const ended = (stop_reason: string, also = {}) => ({ ...LAST, delta: { stop_reason, stop_sequence: null, ...also } });
+const ended = (stop_reason: string, also = {}) => ({
+  ...LAST,
+  delta: { stop_reason, stop_sequence: null, ...also },
+});
 const CALL = { type: "tool_use", id: "toolu_1", name: "weather", input: {} };
 const call = [
   event({ type: "content_block_start", index: 0, content_block: CALL }),
@@ -305,12 +308,42 @@ const call = [
 const SEQUENCE = { stop_sequence: "END" };
 
 test.each<[what: string, said: string[], ends: object[], stop: [string, string | null], kept: string]>([
-  ["a maximum, then a turn", text("Hi"), [ended("max_tokens"), ended("end_turn")], ["max_tokens", null], "length"],
-  ["a turn, then a refusal", text("Hi"), [ended("end_turn"), ended("refusal")], ["refusal", null], "content_filter"],
-  ["a refusal, then a stop", text("Hi"), [ended("refusal"), ended("stop_sequence", SEQUENCE)], ["refusal", null], "content_filter"],
+  [
+    "a maximum, then a turn",
+    text("Hi"),
+    [ended("max_tokens"), ended("end_turn")],
+    ["max_tokens", null],
+    "length",
+  ],
+  [
+    "a turn, then a refusal",
+    text("Hi"),
+    [ended("end_turn"), ended("refusal")],
+    ["refusal", null],
+    "content_filter",
+  ],
+  [
+    "a refusal, then a stop",
+    text("Hi"),
+    [ended("refusal"), ended("stop_sequence", SEQUENCE)],
+    ["refusal", null],
+    "content_filter",
+  ],
   ["a turn with calls", call, [ended("end_turn")], ["tool_use", null], "tool_calls"],
-  ["a full window", text("Hi"), [ended("model_context_window_exceeded")], ["model_context_window_exceeded", null], "length"],
-  ["a stop that was asked for", text("Hi"), [ended("stop_sequence", SEQUENCE)], ["stop_sequence", "END"], "stop"],
+  [
+    "a full window",
+    text("Hi"),
+    [ended("model_context_window_exceeded")],
+    ["model_context_window_exceeded", null],
+    "length",
+  ],
+  [
+    "a stop that was asked for",
+    text("Hi"),
+    [ended("stop_sequence", SEQUENCE)],
+    ["stop_sequence", "END"],
+    "stop",
+  ],
 ])("the end that a client reads is the one recorded: %s", async (_what, said, ends, stop, kept) => {
   const events = [event(START), ...said, ...ends.map(event), STOP].join("");
   says = events.replaceAll(`,"unknown":{"b":1,"a":2}`, "");
@@ -466,6 +499,22 @@ test.each(ODD)(
     expect(read.filter(({ type }) => type === "message_start")).toHaveLength(1);
     if (end.at(-1) === "message_stop")
       expect(finalMessage(read).content).toEqual([{ type: "text", text: "Hi" }]);
+  },
+);
+
+test.each(["opus", "sonnet", "gpt", "gemini"])(
+  "all that the vendor's SDK can say of a tool is accepted: %s",
+  async (model) => {
+    const input_schema = { type: "object", properties: { city: { type: "string" } } };
+    const says = {
+      strict: true,
+      eager_input_streaming: true,
+      defer_loading: false,
+      allowed_callers: ["direct"],
+    };
+    const tool = { name: "weather", input_schema, input_examples: [{ city: "Oslo" }], ...says };
+    const said = await answer({ ...MESSAGE, model, max_tokens: 2000, tools: [tool] } as object);
+    expect(said.content.length).toBeGreaterThan(0);
   },
 );
 
