@@ -92,6 +92,8 @@ export interface ChatRequest {
   toolChoice: ToolChoice | null;
   responseFormat: ResponseFormat | null;
   reasoning: ReasoningStatement | null;
+  /** True if the model is to be shown its thoughts of all earlier turns (`thinking.keep`), where it can be. */
+  keepThoughts: boolean;
   n: number;
   temperature: number | null;
   stop: string[];
@@ -123,6 +125,7 @@ export const emptyRequest = (): ChatRequest => ({
   toolChoice: null,
   responseFormat: null,
   reasoning: null,
+  keepThoughts: false,
   n: 1,
   temperature: null,
   stop: [],

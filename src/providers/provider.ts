@@ -116,6 +116,10 @@ export interface OutgoingBody extends Prompt {
    * says.
    */
   thinks?(ceiling: number): boolean;
+  /** False if the model is told not to think; where no mode is published, it may. */
+  readonly mayThink?: boolean;
+  /** True if the model is shown the thoughts of all turns if the caller wishes it, or always. */
+  readonly keepsThoughts?: boolean;
   /** Returns the text with its output ceiling O per choice, which is never exceeded. */
   print(ceiling: number): BodyText;
   /** Called once the text is no longer needed: an answer may take minutes. */

@@ -98,7 +98,6 @@ const REFUSED: Record<Host, string[]> = {
     "prompt-caching-scope-2026-01-05",
     "advanced-tool-use-2025-11-20",
     "thinking-token-count-2026-05-13",
-    "thinking-binding-controls-2026-08-01",
   ],
   bedrock: [
     "prompt-caching-scope-2026-01-05",
@@ -173,7 +172,6 @@ const SETTINGS = {
 const ALL = `${AGENT},task-budgets-2026-03-13`;
 const LEFT_OUT = [
   "output_config.task_budget",
-  "thinking.block_binding",
   "messages.clear_at",
   "messages.tool_removal",
   "messages.tool_addition",
@@ -183,7 +181,7 @@ describe("settings that need such a name", () => {
   test("reach the vendor as they were written", async () => {
     const { body, ignored } = await ask("direct", SETTINGS, ALL);
     expect(body).toMatchObject(SETTINGS);
-    for (const name of LEFT_OUT) expect(ignored).not.toContain(name);
+    for (const name of [...LEFT_OUT, "thinking.block_binding"]) expect(ignored).not.toContain(name);
   });
 
   test.each(["foundry", "vertex", "bedrock"] as const)(
@@ -191,7 +189,10 @@ describe("settings that need such a name", () => {
     async (host) => {
       const { body, ignored } = await ask(host, SETTINGS, ALL);
       for (const name of LEFT_OUT) expect(ignored).toContain(name);
-      expect(body["thinking"]).toEqual({ type: "adaptive", display: "updates" });
+      const { block_binding: binding, ...thinking } = SETTINGS.thinking;
+      const knows = host !== "foundry";
+      expect(body["thinking"]).toEqual(knows ? { ...thinking, block_binding: binding } : thinking);
+      expect(ignored.includes("thinking.block_binding")).toBe(!knows);
       expect(body["output_config"]).toEqual({ effort: "low" });
       expect(body["context_management"]).toEqual({ edits: [] });
       expect(body["tools"]).toEqual(SETTINGS.tools.map(({ name }) => ({ name, input_schema: schema })));
@@ -224,7 +225,7 @@ describe("settings that need such a name", () => {
   test("a model without system turns is told none of it either, and its caller is told so", async () => {
     const { thinking: _thinking, output_config: _output, ...settings } = SETTINGS;
     const { body, ignored } = await ask("older", settings, ALL);
-    for (const name of LEFT_OUT.slice(2)) expect(ignored).toContain(name);
+    for (const name of LEFT_OUT.slice(1)) expect(ignored).toContain(name);
     expect(body["tools"]).toEqual(SETTINGS.tools.map(({ name }) => ({ name, input_schema: schema })));
     expect(JSON.stringify(body["messages"])).not.toMatch(/clear_at|tool_(addition|removal)/);
   });

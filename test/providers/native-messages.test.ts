@@ -296,6 +296,72 @@ test("a whole body is passed on unchanged, including numbers that a double canno
   expect(body).toContain('"gateway":{');
 });
 
+const ended = (stop_reason: string, also = {}) => ({
+  ...LAST,
+  delta: { stop_reason, stop_sequence: null, ...also },
+});
+const CALL = { type: "tool_use", id: "toolu_1", name: "weather", input: {} };
+const call = [
+  event({ type: "content_block_start", index: 0, content_block: CALL }),
+  event({ type: "content_block_stop", index: 0 }),
+];
+const SEQUENCE = { stop_sequence: "END" };
+
+test.each<[what: string, said: string[], ends: object[], stop: [string, string | null], kept: string]>([
+  [
+    "a maximum, then a turn",
+    text("Hi"),
+    [ended("max_tokens"), ended("end_turn")],
+    ["max_tokens", null],
+    "length",
+  ],
+  [
+    "a turn, then a refusal",
+    text("Hi"),
+    [ended("end_turn"), ended("refusal")],
+    ["refusal", null],
+    "content_filter",
+  ],
+  [
+    "a refusal, then a stop",
+    text("Hi"),
+    [ended("refusal"), ended("stop_sequence", SEQUENCE)],
+    ["refusal", null],
+    "content_filter",
+  ],
+  ["a turn with calls", call, [ended("end_turn")], ["tool_use", null], "tool_calls"],
+  [
+    "a full window",
+    text("Hi"),
+    [ended("model_context_window_exceeded")],
+    ["model_context_window_exceeded", null],
+    "length",
+  ],
+  [
+    "a stop that was asked for",
+    text("Hi"),
+    [ended("stop_sequence", SEQUENCE)],
+    ["stop_sequence", "END"],
+    "stop",
+  ],
+])("the end that a client reads is the one recorded: %s", async (_what, said, ends, stop, kept) => {
+  const events = [event(START), ...said, ...ends.map(event), STOP].join("");
+  says = events.replaceAll(`,"unknown":{"b":1,"a":2}`, "");
+  const streamed = await ask({ ...MESSAGE, tools, stream: true });
+  const read = finalMessage(eventsOfMessage(await streamed.text()).map(({ data }) => data));
+  const record = await gateway.request(streamed.headers.get("request-id") ?? "");
+  expect([read.stop_reason, read.stop_sequence, record.finishReason]).toEqual([...stop, kept]);
+});
+
+test("a whole answer with calls that says its turn ended is recorded and shown as one with calls", async () => {
+  const body = { ...START.message, content: [CALL], stop_reason: "end_turn", stop_sequence: null };
+  says = JSON.stringify(body);
+  const response = await ask({ ...MESSAGE, tools });
+  const { stop_reason } = readMessage(await response.text());
+  const record = await gateway.request(response.headers.get("request-id") ?? "");
+  expect([stop_reason, record.finishReason]).toEqual(["tool_use", "tool_calls"]);
+});
+
 describe("what newer and older clients send", () => {
   const [tool] = tools;
   const change = (type: string) => ({ type, tool: { type: "tool_reference", tool_name: tool?.name } });
@@ -433,6 +499,22 @@ test.each(ODD)(
     expect(read.filter(({ type }) => type === "message_start")).toHaveLength(1);
     if (end.at(-1) === "message_stop")
       expect(finalMessage(read).content).toEqual([{ type: "text", text: "Hi" }]);
+  },
+);
+
+test.each(["opus", "sonnet", "gpt", "gemini"])(
+  "all that the vendor's SDK can say of a tool is accepted: %s",
+  async (model) => {
+    const input_schema = { type: "object", properties: { city: { type: "string" } } };
+    const says = {
+      strict: true,
+      eager_input_streaming: true,
+      defer_loading: false,
+      allowed_callers: ["direct"],
+    };
+    const tool = { name: "weather", input_schema, input_examples: [{ city: "Oslo" }], ...says };
+    const said = await answer({ ...MESSAGE, model, max_tokens: 2000, tools: [tool] } as object);
+    expect(said.content.length).toBeGreaterThan(0);
   },
 );
 

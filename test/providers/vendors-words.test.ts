@@ -7,6 +7,8 @@ import { onProvider, PREVIEW_V1, type TestManifest } from "../support/models.ts"
 import { chunk, events } from "./scripted.ts";
 
 const VENDORS = ["openai", "deepseek", "moonshot", "mistral", "groq", "openrouter"] as const;
+/** Its models want different things. */
+const KIMI = ["kimi-k3", "kimi-k2.7-code", "kimi-k2-thinking-turbo", "kimi-k2.6", "kimi-k2.5"] as const;
 /** Of the vendor whose calls are waited for. */
 const IDLE_MS = 400;
 type Json = Record<string, unknown>;
@@ -41,6 +43,14 @@ beforeAll(async () => {
       { ...modelOn("deepseek"), model: "unsaid", reasoning: undefined },
       { ...modelOn("openrouter"), model: "another", upstream_model: "sim-other-1" },
       { ...modelOn("openrouter"), model: "thoughtless", reasoning: undefined },
+      ...KIMI.map((name) => ({ ...modelOn("moonshot"), model: name, upstream_model: name })),
+      { ...modelOn("moonshot"), model: "kimi-unsaid", upstream_model: "kimi-k2.6", reasoning: undefined },
+      {
+        ...modelOn("moonshot"),
+        model: "moonshot-unsaid",
+        upstream_model: "moonshot-v1-128k",
+        reasoning: undefined,
+      },
     ],
     configure: (config) => {
       const [usual] = config.providers;
@@ -156,6 +166,68 @@ describe("a mode of thinking", () => {
   });
 });
 
+describe("Kimi's models", () => {
+  const words = async (
+    model: string,
+    said: object,
+  ): Promise<[thinking: unknown, effort: unknown, named: string | null]> => {
+    says = answer({ content: "ok" });
+    const body = { model, messages: [user()], max_tokens: 100, ...said };
+    const { headers } = await post("/v1/chat/completions", body);
+    const [{ thinking, reasoning_effort } = {} as Sent] = sent;
+    return [thinking, reasoning_effort, headers.get("x-gw-ignored-parameters")];
+  };
+  const on = { type: "enabled" };
+  const keep = { thinking: { type: "enabled", keep: "all" } };
+
+  test.each<[model: string, said: object, sent: [thinking: unknown, effort: unknown, named: string | null]]>([
+    ["kimi-k2.6", { reasoning_effort: "high" }, [on, undefined, null]],
+    ["kimi-k2.6", { reasoning_effort: "none" }, [{ type: "disabled" }, undefined, null]],
+    ["kimi-k3", { reasoning_effort: "high" }, [undefined, "high", null]],
+    ["kimi-k2.7-code", { reasoning_effort: "high" }, [undefined, undefined, null]],
+    ["kimi-k2.7-code", { reasoning_effort: "none" }, [undefined, undefined, "reasoning_effort"]],
+    ["kimi-k2-thinking-turbo", {}, [undefined, undefined, null]],
+    ["kimi-k2.6", keep, [{ ...on, keep: "all" }, undefined, null]],
+    [
+      "kimi-k2.6",
+      { thinking: { keep: "all" }, reasoning_effort: "none" },
+      [{ type: "disabled" }, undefined, null],
+    ],
+    ["kimi-unsaid", { thinking: { keep: "all" } }, [{ ...on, keep: "all" }, undefined, null]],
+    ["kimi-unsaid", { thinking: { keep: null } }, [undefined, undefined, null]],
+    ["kimi-k2.7-code", keep, [undefined, undefined, null]],
+    ["kimi-k2.5", keep, [on, undefined, "thinking.keep"]],
+    ["deepseek", keep, [on, "low", "thinking.keep"]],
+  ])("%s is told %o in its own words", async (model, said, expected) => {
+    const [thinking, effort, named] = await words(model, said);
+    expect([thinking, model === "deepseek" ? "low" : effort, named]).toEqual(expected);
+  });
+
+  test("another way of keeping thoughts is refused by name", async () => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${customer.secret}` },
+      body: JSON.stringify({
+        model: "kimi-k2.6",
+        messages: [user()],
+        thinking: { type: "enabled", keep: "some" },
+      }),
+    });
+    const { error } = (await response.json()) as { error: { param: string } };
+    expect([response.status, error.param]).toEqual([400, "thinking.keep"]);
+  });
+
+  test("have a temperature of their own: a caller's is left out and named", async () => {
+    const sampling = { temperature: 0.2, top_p: 0.5, presence_penalty: 1 };
+    const [, , named] = await words("kimi-k2.6", sampling);
+    expect(named).toBe("temperature, top_p, presence_penalty");
+    expect(Object.keys(sent[0] ?? {})).not.toContain("temperature");
+    expect(sent[0]).not.toHaveProperty("top_p");
+    const [, , none] = await words("kimi-k2-thinking-turbo", sampling);
+    expect([none, sent[0]?.["temperature"]]).toEqual([null, 0.2]);
+  });
+});
+
 describe("reasoning of earlier turns", () => {
   const thought = "It is about the weather.";
   const turns = [
@@ -188,7 +260,15 @@ describe("reasoning of earlier turns", () => {
   test("a model told not to think gets none; one without modes gets its own back", async () => {
     expect(await goes("deepseek", turns, "none")).toEqual([undefined, undefined]);
     expect(await goes("unsaid", turns)).toEqual(["A greeting.", thought]);
-    expect(await goes("unsaid", lost)).toEqual([undefined, undefined]);
+    // It may think, and would refuse a call without thoughts for ever.
+    expect(await goes("unsaid", lost)).toEqual([undefined, " "]);
+    expect(await goes("kimi-unsaid", lost)).toEqual([undefined, " "]);
+    expect(await goes("moonshot-unsaid", lost)).toEqual([undefined, undefined]);
+  });
+
+  test("a model that always thinks gets its own back whatever is asked of it", async () => {
+    expect(await goes("kimi-k2.7-code", turns, "none")).toEqual(["A greeting.", thought]);
+    expect(await goes("kimi-k2.7-code", lost, "none")).toEqual([" ", " "]);
   });
 
   test("also if Messages carries it", async () => {
@@ -378,11 +458,35 @@ describe("reasoning_details", () => {
     expect(plain["reasoning_content"]).toBe("Let me look.");
   });
 
-  test("a model that has no modes is not waited for: its calls are streamed as they come", async () => {
-    says = streamed;
-    const { text } = await post("/v1/chat/completions", { ...asked, model: "thoughtless", stream: true });
+  test("a model told not to think is not waited for: its calls are streamed as they come", async () => {
+    says = inTwo();
+    const { text } = await post("/v1/chat/completions", { ...asked, reasoning_effort: "none", stream: true });
     expect(text).toContain('"arguments":""');
     expect(text).toContain("c2ln");
+    expect(text).not.toContain("c2VhbGVk");
+  });
+
+  /** The part after the call arrives by itself. */
+  const inTwo = (): ReadableStream<Uint8Array> => {
+    const behind = streamed.lastIndexOf("data: ", streamed.indexOf("c2VhbGVk"));
+    const pieces = [streamed.slice(0, behind), streamed.slice(behind)];
+    return new ReadableStream({
+      async pull(controller) {
+        const next = pieces.shift();
+        if (next === undefined) return controller.close();
+        controller.enqueue(Buffer.from(next));
+        await Bun.sleep(IDLE_MS / 4);
+      },
+    });
+  };
+
+  test("a model without modes may think: what comes after its calls is not lost", async () => {
+    says = inTwo();
+    const { text } = await post("/v1/chat/completions", { ...asked, model: "thoughtless", stream: true });
+    const begun = /"delta":(\{"tool_calls":\[.*?\]\}),"logprobs"/.exec(text)?.[1] ?? "{}";
+    const [told] = (JSON.parse(begun) as { tool_calls: Json[] }).tool_calls;
+    const turn = await sentBack("thoughtless", [call("call_1", { extra_content: told?.["extra_content"] })]);
+    expect(turn["reasoning_details"]).toEqual(details);
   });
 
   test("waiting for a call is no silence: its pieces show that the model is at work", async () => {

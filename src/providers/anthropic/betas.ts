@@ -7,7 +7,7 @@ const namesIn = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/)
 
 /**
  * By host. A cloud answers 400 to a call with one name that it does not know, so it gets only names that are published
- * as known there (October 2026). What became part of the API needs no name there, such as an effort or the form of an
+ * as known there (November 2026). What became part of the API needs no name there, such as an effort or the form of an
  * answer at Google.
  */
 const SENT: Record<EnvelopeName, ReadonlySet<string>> = {
@@ -27,12 +27,12 @@ const SENT: Record<EnvelopeName, ReadonlySet<string>> = {
   ),
   vertex: namesIn(
     `claude-code-20250219 context-management-2025-06-27 interleaved-thinking-2025-05-14
-    thinking-display-updates-2026-08-18 tool-search-tool-2025-10-19`,
+    thinking-binding-controls-2026-08-01 thinking-display-updates-2026-08-18 tool-search-tool-2025-10-19`,
   ),
   bedrock: namesIn(
     `claude-code-20250219 context-management-2025-06-27 effort-2025-11-24 fine-grained-tool-streaming-2025-05-14
-    interleaved-thinking-2025-05-14 structured-outputs-2025-11-13 thinking-display-updates-2026-08-18
-    token-efficient-tools-2025-02-19 tool-examples-2025-10-29 tool-search-tool-2025-10-19`,
+    interleaved-thinking-2025-05-14 structured-outputs-2025-11-13 thinking-binding-controls-2026-08-01
+    thinking-display-updates-2026-08-18 token-efficient-tools-2025-02-19 tool-examples-2025-10-29 tool-search-tool-2025-10-19`,
   ),
 };
 

@@ -42,7 +42,7 @@ export function openAiCodec({ family, authorize, dialect }: OpenAiAccount): Code
     }),
     authorize,
     framing: () => new SseEvents(),
-    reader: ({ request, body, upstreamModel, outputCeiling }) => {
+    reader: ({ request, body, upstreamModel }) => {
       if (asksForVectors(request))
         return new EmbeddingsReader(inputsOf(request.native?.body["input"]).length);
       return body.native
@@ -54,7 +54,7 @@ export function openAiCodec({ family, authorize, dialect }: OpenAiAccount): Code
             ...(dialect.reasoningDetails && {
               details: {
                 issuer: issuerOf(family, upstreamModel),
-                thinks: body.thinks?.(outputCeiling) === true,
+                thinks: body.mayThink !== false,
               },
             }),
           });

@@ -37,7 +37,7 @@ const POINTS = {
     .enum(THINKING_WORDS, oneOf(THINKING_WORDS))
     .optional()
     .describe(
-      "How to request thinking: effort sends reasoning_effort, switch sends thinking {type: enabled} or disabled, switch_and_effort sends both.",
+      "How to request thinking: effort sends reasoning_effort, switch sends thinking {type: enabled} or disabled, switch_and_effort sends both, and fixed sends nothing because the model always thinks.",
     ),
   thoughts: z
     .enum(THOUGHTS, oneOf(THOUGHTS))
@@ -90,6 +90,10 @@ const changed = (usual: Dialect, told: z.output<typeof points>): Dialect => ({
   reasoningDetails: told.reasoning_details ?? usual.reasoningDetails,
   fields: told.fields ?? usual.fields,
   ...(told.responses !== undefined && { responses: told.responses }),
+  // What the operator says about thinking is said of all models of this provider.
+  ...(usual.models !== undefined &&
+    told.thinking === undefined &&
+    told.thoughts === undefined && { models: usual.models }),
 });
 
 /** The setting for a provider whose vendor only the preset tells. */

@@ -4,8 +4,8 @@ import { OPTIONAL_FIELDS, type OptionalField } from "../../domain/request-fields
 
 export const OUTPUT_MAXIMUMS = ["max_tokens", "max_completion_tokens"] as const;
 
-/** How a published thinking mode is sent: `reasoning_effort`, `thinking: {type}`, or both. */
-export const THINKING_WORDS = ["effort", "switch", "switch_and_effort"] as const;
+/** How a published thinking mode is sent: `reasoning_effort`, `thinking: {type}`, both, or not at all, as the model always thinks. */
+export const THINKING_WORDS = ["effort", "switch", "switch_and_effort", "fixed"] as const;
 /** The turns of the model on which its thoughts are sent back while it thinks: none, those with calls, all. */
 export const THOUGHTS = ["never", "calls", "always"] as const;
 
@@ -21,7 +21,7 @@ export interface Dialect {
   thinking: (typeof THINKING_WORDS)[number];
   /**
    * `always` is for a vendor that rejects a turn without thoughts: one whose thoughts were lost gets a blank in their
-   * place.
+   * place; if the release has no modes, only a turn with calls does.
    */
   thoughts: (typeof THOUGHTS)[number];
   /** True if it rejects turns in an order that others accept, and call ids that are not its own (`strict-turns.ts`). */
@@ -32,6 +32,25 @@ export interface Dialect {
   fields: readonly OptionalField[];
   /** True if it also supports the Responses shape; absent: if its vendor's own address does. */
   responses?: boolean | undefined;
+  /** Models of the vendor that differ from it, found by how their names begin; the first one counts. */
+  models?: readonly ModelTraits[];
+  /** True if it can keep the thoughts of all turns (`thinking.keep`). */
+  keepsThoughts?: boolean;
+  /** True if it rejects a temperature and other sampling fields with values that are not its own. */
+  ownSampling?: boolean;
+}
+
+/** The points that depend on the model at some vendors. */
+type ModelPoints = Pick<Dialect, "thinking" | "thoughts" | "keepsThoughts" | "ownSampling">;
+export interface ModelTraits extends Partial<ModelPoints> {
+  /** How the upstream's names of the models begin. */
+  names: readonly string[];
+}
+
+/** Returns the dialect as one model of the vendor speaks it. */
+export function dialectOfModel(dialect: Dialect, upstreamModel: string): Dialect {
+  const traits = dialect.models?.find(({ names }) => names.some((name) => upstreamModel.startsWith(name)));
+  return traits === undefined ? dialect : { ...dialect, ...traits };
 }
 
 /** The values of most vendors. */
@@ -115,7 +134,10 @@ export const DIALECTS = {
     ...USUAL,
     fields: [...COMMON, "logit_bias"],
   },
-  /** Like DeepSeek; `kimi-k3` wants an effort in place of the switch (`dialect.thinking`). */
+  /**
+   * Like DeepSeek, where the model thinks: it rejects a turn with calls that lacks its thoughts. It has values of its own
+   * for temperature and the like, which it demands.
+   */
   moonshot: {
     outputMaximum: "max_completion_tokens",
     developerRole: false,
@@ -124,6 +146,14 @@ export const DIALECTS = {
     thinking: "switch",
     thoughts: "always",
     fields: [...SAMPLING, "stream_options", "n", "response_format", "safety_identifier", "prompt_cache_key"],
+    models: [
+      { names: ["kimi-k3"], thinking: "effort" },
+      { names: ["kimi-k2.7-code"], thinking: "fixed", ownSampling: true },
+      { names: ["kimi-k2-thinking"], thinking: "fixed" },
+      { names: ["kimi-k2.6"], keepsThoughts: true, ownSampling: true },
+      { names: ["kimi-k2.5"], ownSampling: true },
+      { names: ["kimi-k2-", "moonshot-v1"], thoughts: "never" },
+    ],
   },
   /** Rejects penalties, `logit_bias`, `parallel_tool_calls` and `reasoning_content` with 400. */
   cerebras: {

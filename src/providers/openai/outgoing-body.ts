@@ -3,7 +3,7 @@
 // output ceiling is always in it, so generation cannot outrun the hold.
 import { type ChatRequest, type ContentPart, isInlineImage } from "../../domain/chat-request.ts";
 import { REQUEST_FIELDS } from "../../domain/request-fields.ts";
-import type { Dialect } from "./dialects.ts";
+import { type Dialect, dialectOfModel } from "./dialects.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
 import {
   bytesOf,
@@ -37,22 +37,32 @@ class PrintedBody implements OutgoingBody {
   private readonly request: ChatRequest;
   private readonly conversation: Conversation;
   private readonly fields: Fields;
+  readonly mayThink: boolean;
+  readonly keepsThoughts: boolean;
   private readonly thinking: boolean;
   private readonly ceilingName: string;
   /** The text around the messages; `behind` is not closed. */
   private readonly before: string;
   private behind: readonly Piece[] | null;
 
-  constructor(draft: CallDraft, { family, dialect }: BodyOptions) {
+  constructor(draft: CallDraft, { family, dialect: usual }: BodyOptions) {
     const { request } = draft;
+    const dialect = dialectOfModel(usual, draft.release.upstreamModel);
     const effort = possibleMode(draft, dialect);
-    const known: readonly string[] = dialect.fields;
+    const known: readonly string[] =
+      dialect.ownSampling === true ? dialect.fields.filter((name) => !SAMPLING.has(name)) : dialect.fields;
     const issuer = dialect.reasoningDetails ? issuerOf(family, draft.release.upstreamModel) : "";
     this.request = request;
     this.places = request.native === null && !dialect.strictTurns;
     this.conversation = conversationFor(request, { family, issuer, effort, dialect });
-    this.fields = bodyFields({ ...draft, reasoningEffort: effort }, dialect);
+    const temperature = dialect.ownSampling === true ? null : draft.temperature;
+    this.fields = bodyFields(
+      { ...draft, reasoningEffort: effort, temperature },
+      { ...dialect, fields: known },
+    );
     this.thinking = effort !== null && effort !== "none";
+    this.mayThink = effort !== "none";
+    this.keepsThoughts = dialect.keepsThoughts === true || dialect.thinking === "fixed";
     this.ceilingName = dialect.outputMaximum;
     this.before = `{"model":${JSON.stringify(draft.release.upstreamModel)},"messages":`;
     this.behind = membersBehind(this.fields, request.written);
@@ -64,7 +74,7 @@ class PrintedBody implements OutgoingBody {
       images: request.images,
       files: request.files,
     };
-    this.ignored = ignoredFields(request, known);
+    this.ignored = ignoredFields(request, known, dialect);
   }
 
   text(): string {
@@ -142,14 +152,19 @@ function conversationFor(request: ChatRequest, hearer: Hearer): Conversation {
 /** `,"name":` and as many digits as a token count can have. */
 const ceilingBytes = (name: string): number => name.length + 4 + String(Number.MAX_SAFE_INTEGER).length;
 
+/** For models with values of their own. */
+const SAMPLING: ReadonlySet<string> = new Set(["top_p", "frequency_penalty", "presence_penalty"]);
+
+type Said = Pick<Dialect, "thinking" | "keepsThoughts"> & { fields: readonly string[] };
+
 /** Returns all fields but the model and the messages. */
-function bodyFields(draft: CallDraft, { fields: known, thinking }: Dialect): Fields {
+function bodyFields(draft: CallDraft, { fields: known, ...dialect }: Said): Fields {
   const { request } = draft;
   const { parallel_tool_calls: parallel, ...forwarded } = only(request.forwarded, known);
   const fields: Fields = {};
   Object.assign(fields, forwarded, only(draft.identifiers, known));
   if (request.tools.length > 0) Object.assign(fields, toolFields(request, parallel));
-  addSampling(fields, draft, thinking);
+  addSampling(fields, draft, dialect);
   if (request.responseFormat !== null) fields["response_format"] = request.responseFormat;
   if (!request.stream) return fields;
   fields["stream"] = true;
@@ -165,13 +180,16 @@ const filtered = <T extends object>(fields: T, known: readonly string[]): T =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => known.includes(name))) as T;
 
 /** Returns the names of given fields that this upstream does not know (action F of wire.md §1.1). */
-const ignoredFields = (
-  { forwarded, identifiers }: ChatRequest,
+function ignoredFields(
+  { forwarded, identifiers, temperature }: ChatRequest,
   known: readonly string[],
-): readonly string[] =>
-  knowsAll(forwarded, known) && knowsAll(identifiers, known)
-    ? NONE
-    : unknownIn([...Object.keys(forwarded), ...Object.keys(identifiers)], known);
+  { ownSampling }: Dialect,
+): readonly string[] {
+  const warmth = ownSampling === true && temperature !== null ? ["temperature"] : NONE;
+  return knowsAll(forwarded, known) && knowsAll(identifiers, known)
+    ? warmth
+    : [...warmth, ...unknownIn([...Object.keys(forwarded), ...Object.keys(identifiers)], known)];
+}
 
 const unknownIn = (names: readonly string[], known: readonly string[]): string[] =>
   names.filter((name) => !known.includes(name));
@@ -195,17 +213,21 @@ function toolFields({ tools, toolChoice }: ChatRequest, parallel: boolean | unde
 function addSampling(
   fields: Fields,
   { request, reasoningEffort, temperature }: CallDraft,
-  thinking: Dialect["thinking"],
+  dialect: Pick<Dialect, "thinking" | "keepsThoughts">,
 ): void {
   if (temperature !== null) fields["temperature"] = temperature;
-  if (reasoningEffort !== null) Object.assign(fields, thinkingFields(reasoningEffort, thinking));
+  Object.assign(fields, thinkingFields(reasoningEffort, dialect, request.keepThoughts));
   if (request.n > 1) fields["n"] = request.n;
   if (request.stop.length > 0) fields["stop"] = request.stop;
   Object.assign(fields, appliedFields(request.applied));
 }
 
+/** Whatever was asked for: the model always thinks, so the rules of thinking apply. */
+const ALWAYS = "on";
+
 /** Vendors with a switch refuse to think when a tool is required: the requirement wins. */
 function possibleMode({ request, reasoningEffort: mode }: CallDraft, { thinking }: Dialect): string | null {
+  if (thinking === "fixed") return ALWAYS;
   const { tools, toolChoice: choice } = request;
   const demanded = tools.length > 0 && choice !== null && choice !== "auto" && choice !== "none";
   const may =
@@ -214,11 +236,18 @@ function possibleMode({ request, reasoningEffort: mode }: CallDraft, { thinking 
 }
 
 /** Returns a published mode in the vendor's terms: those with a switch have no effort `none`. */
-function thinkingFields(mode: string, words: Dialect["thinking"]): object {
-  if (words === "effort") return { reasoning_effort: mode };
+function thinkingFields(
+  mode: string | null,
+  { thinking: words, keepsThoughts }: Pick<Dialect, "thinking" | "keepsThoughts">,
+  wished: boolean,
+): object | null {
+  if (words === "fixed") return null;
+  if (words === "effort") return mode === null ? null : { reasoning_effort: mode };
   const off = mode === "none";
+  const kept = wished && keepsThoughts === true && !off && { keep: "all" };
+  if (mode === null) return kept === false ? null : { thinking: { type: "enabled", ...kept } };
   return {
-    thinking: { type: off ? "disabled" : "enabled" },
+    thinking: { type: off ? "disabled" : "enabled", ...kept },
     ...(words === "switch_and_effort" && !off && { reasoning_effort: mode }),
   };
 }

@@ -86,7 +86,9 @@ function thoughtsOf(message: Message, { effort, issuer, family, dialect }: Heare
     case "calls":
       return thinks(effort) && calls !== undefined && told !== "" ? { reasoning_content: told } : null;
     case "always":
-      if (effort === "none" || (effort === null && told === "")) return null;
+      if (effort === "none") return null;
+      // A release without modes does not say whether its model thinks. If it does, only its calls are refused without thoughts.
+      if (effort === null && told === "" && calls === undefined) return null;
       return { reasoning_content: told === "" ? LOST : told };
   }
 }

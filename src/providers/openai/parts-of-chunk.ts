@@ -29,7 +29,7 @@ export interface ReaderOptions {
   details?: {
     /** Their issuer (`issuerOf`). */
     issuer: string;
-    /** True if the model thinks: its calls are handed over at the end, since details may come after them. */
+    /** True if the model thinks or may: its calls are handed over at the end, since details may come after them. */
     thinks: boolean;
   };
 }

@@ -31,7 +31,7 @@ export class ReasoningDetails {
   /** Returns what is handed over with a call; null if there is nothing, or too much. */
   kept(): JsonObject | null {
     if (this.details.length === 0 || this.characters > CHARACTERS_MAX) return null;
-    return { issuer: this.issuer, reasoning_details: this.details };
+    return { issuer: this.issuer, reasoning_details: this.details.map((one) => ({ ...one })) };
   }
 }
 

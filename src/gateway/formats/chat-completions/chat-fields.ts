@@ -9,10 +9,16 @@ import {
   parseModel,
   parseStop,
   parseStreamOptions,
+  requireNoPrewarming,
   requireTextModality,
 } from "./parse-plain-fields.ts";
 import { parseResponseFormat } from "./parse-response-format.ts";
-import { readThinkingField, THINKING_FIELDS, type ThinkingStatement } from "./parse-thinking.ts";
+import {
+  keepsAllThoughts,
+  readThinkingField,
+  THINKING_FIELDS,
+  type ThinkingStatement,
+} from "./parse-thinking.ts";
 import { parseTools } from "./parse-tools.ts";
 import {
   invalid,
@@ -92,7 +98,10 @@ const own: Record<string, FieldReader> = {
   },
   modalities: (_draft, value) => requireTextModality(value),
   prompt_cache_retention: ignored("prompt_cache_retention"),
-  prompt_cache_options: ignored("prompt_cache_options"),
+  prompt_cache_options: ({ request }, value) => {
+    requireNoPrewarming(value);
+    request.ignored.push("prompt_cache_options");
+  },
   ...Object.fromEntries(THINKING_FIELDS.map((name) => [name, thinking(name)])),
 };
 
@@ -131,5 +140,6 @@ function ignored(name: string): FieldReader {
 function thinking(name: string): FieldReader {
   return ({ request, thinking }, value) => {
     request.ignored.push(...readThinkingField(name, value, thinking));
+    if (keepsAllThoughts(name, value)) request.keepThoughts = true;
   };
 }

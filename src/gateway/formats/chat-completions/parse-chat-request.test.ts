@@ -29,6 +29,7 @@ test("the smallest body is a request with every default", () => {
     toolChoice: null,
     responseFormat: null,
     reasoning: null,
+    keepThoughts: false,
     n: 1,
     temperature: null,
     stop: [],

@@ -1,10 +1,11 @@
 // Top-level fields of this format whose value is more than one number, string or switch, and less than a module of its own (wire.md
-// §1.1): model, stop, stream_options, metadata, modalities.
+// §1.1): model, stop, stream_options, metadata, modalities, prompt_cache_options.
 import { isArrayOfIntegers, rawTokenIds } from "./parse-content.ts";
 import {
   clip,
   found,
   invalid,
+  isJsonObject,
   isPresent,
   type JsonObject,
   type Place,
@@ -96,4 +97,16 @@ export function requireTextModality(value: unknown): void {
   const modalities = readArray(value, null, "modalities");
   if (modalities.length === 1 && modalities[0] === "text") return;
   throw refuse("unsupported_value", null, "modalities", 'must be ["text"]: no other modality is supported.');
+}
+
+/** How caches are filled is up to the provider; but whoever only wants to fill one would pay for an answer here. */
+export function requireNoPrewarming(options: unknown): void {
+  if (!isJsonObject(options) || options["prewarm"] !== true) return;
+  const at: Place = { parent: null, step: "prompt_cache_options" };
+  throw refuse(
+    "unsupported_value",
+    at,
+    "prewarm",
+    "must be false: every call has an answer here, which is paid for.",
+  );
 }

@@ -2,6 +2,7 @@
 // the body. A statement that contradicts an earlier one is refused; the rest reduce to a single one.
 import type { ReasoningStatement } from "../../../domain/chat-request.ts";
 import {
+  isJsonObject,
   isPresent,
   paramPath,
   type Place,
@@ -45,10 +46,16 @@ const refuseField: StatementReader = (_value, at, step) => {
 const readExclude: StatementReader = (value, at, step) =>
   value === false ? null : refuseField(value, at, step);
 
+/** It says whose thoughts the model is shown, not how much it thinks (`keepsAllThoughts`). */
+const readKeep: StatementReader = (value, at, step) => {
+  readChoice(value, ["all"], at, step);
+  return null;
+};
+
 /** The top-level fields about thinking, and the members of those that are objects. */
 const FIELDS: Record<string, StatementReader | Record<string, StatementReader>> = {
   reasoning_effort: readEffort,
-  thinking: { type: readType, budget_tokens: readBudget },
+  thinking: { type: readType, budget_tokens: readBudget, keep: readKeep },
   reasoning: {
     effort: readEffort,
     enabled: readSwitch,
@@ -82,6 +89,10 @@ export function readThinkingField(name: string, value: unknown, statements: Thin
   }
   return unreadMembers(name, option, Object.keys(field));
 }
+
+/** True for `thinking` with `keep: "all"`: the model is to be shown the thoughts of all turns. */
+export const keepsAllThoughts = (name: string, value: unknown): boolean =>
+  name === "thinking" && isJsonObject(value) && value["keep"] === "all";
 
 function add(statement: ThinkingStatement | null, statements: ThinkingStatement[]): void {
   if (statement !== null) statements.push(statement);

@@ -9,7 +9,7 @@ import { sealedState, UNSIGNED } from "../../../domain/carried-state.ts";
 import { citationOf } from "./citation.ts";
 import { usageOfMessage } from "./message-usage.ts";
 import { NamedCalls } from "./named-calls.ts";
-import { STOP_REASONS } from "./stop-reason.ts";
+import { STOP_REASONS, stopReasonOf } from "./stop-reason.ts";
 
 /** The id of a message: the request's digits with another prefix (surfaces.md §2). */
 export const messageId = (requestId: string): string => `msg_${requestId.slice(4)}`;
@@ -41,10 +41,12 @@ function asTold(told: JsonObject, ours: { usage: object }, calls: NamedCalls): o
   return { ...told, content, ...ours, usage, gateway: undefined }; // ours comes last
 }
 
-/** What clients read of an end, where the vendor leaves it out. */
+/** What clients read of an end, where the vendor leaves it out or says something else than the record does. */
 function untold({ native, choices: [choice] }: Answer): object {
-  const ended = { stop_reason: STOP_REASONS[choice?.finishReason ?? "stop"], stop_sequence: null };
-  return Object.fromEntries(Object.entries(ended).filter(([name]) => native?.[name] === undefined));
+  const { stop_reason: told, stop_sequence: sequence } = native ?? {};
+  const word = stopReasonOf(choice?.finishReason ?? "stop", typeof told === "string" ? [told] : []);
+  if (word === told) return sequence === undefined ? { stop_sequence: null } : {};
+  return { stop_reason: word, stop_sequence: null };
 }
 
 function partsOf({ choices: [choice] }: Answer): object {

@@ -12,9 +12,16 @@ import { messageId } from "./message-body.ts";
 import { printMessageError } from "./message-error.ts";
 import { usageOfMessage } from "./message-usage.ts";
 import { NativeEvents } from "./native-events.ts";
-import { STOP_REASONS } from "./stop-reason.ts";
+import { STOP_REASONS, stopReasonOf } from "./stop-reason.ts";
 
 type NativePart = Extract<ShownPart, { type: "native" }>;
+
+/** Replaces an end that is not the one recorded. */
+function endOf(theirs: NativeEvents | null, reason: FinishReason): object | null {
+  if (theirs === null) return null;
+  const word = stopReasonOf(reason, theirs.stopReasons);
+  return word === theirs.stopReasons.at(-1) ? null : { stop_reason: word, stop_sequence: null };
+}
 
 export class MessageEvents implements StreamPrinter {
   private events = 0;
@@ -56,7 +63,7 @@ export class MessageEvents implements StreamPrinter {
     };
     const said: JsonObject = theirs?.last ?? { type: "message_delta" };
     const { usage: told, gateway: _none, ...rest } = said;
-    const delta = { ...ended, ...(typeof rest["delta"] === "object" && rest["delta"]) };
+    const delta = { ...ended, ...(typeof rest["delta"] === "object" && rest["delta"]), ...endOf(theirs, reason) };
     const figures = { ...(typeof told === "object" && told), ...usageOfMessage(usage) };
     const last = wireJson({ ...rest, delta, usage: figures }).slice(0, -1);
     return (

@@ -23,6 +23,8 @@ const LAST_CHARACTERS_MAX = 8 * 1024 * 1024;
 export class NativeEvents {
   /** Its last event, which waits for our figures. */
   last: JsonObject | null = null;
+  /** Every reason that it told for its end: upstreams may contradict themselves. */
+  readonly stopReasons: string[] = [];
   /** Open blocks: our index by the upstream's, the same unless the upstream counts oddly. */
   private readonly open = new Map<number, number>();
   private lastCharacters = 0;
@@ -119,6 +121,8 @@ export class NativeEvents {
       ...objectOf(this.last?.[name]),
       ...objectOf(told[name]),
     });
+    const { delta } = told;
+    if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.stopReasons.push(delta["stop_reason"]);
     this.last = { ...this.last, ...told, delta: merged("delta"), usage: merged("usage") };
   }
 }

@@ -33,7 +33,10 @@ const NEXT =
 
 export interface ParsedInput {
   messages: Message[];
-  /** Indexes of items that are not sent: results of a provider's own tools in an earlier turn, and reasoning that is only named. */
+  /**
+   * Indexes of items that are not sent: results of a provider's own tools in an earlier turn, reasoning that is only named, and
+   * the effort of single turns.
+   */
   dropped: readonly number[];
   /** Types of those items. */
   ignored: ReadonlySet<string>;
@@ -118,6 +121,7 @@ class Conversation {
         return void this.untranslated.add(type);
       case "web_search_call":
       case "item_reference":
+      case "configuration_update":
         this.dropped.push(Number(at.step));
         this.ignored.add(type);
     }
@@ -239,7 +243,11 @@ const KINDS = [
   "tool_search_output",
   "web_search_call",
   "item_reference",
+  "configuration_update",
 ] as const;
+
+/** Items that ask for a summary in place of an answer, or are one that only their vendor can read. */
+const COMPACTION: ReadonlySet<string> = new Set(["compaction_trigger", "compaction", "compaction_summary"]);
 
 /** The prefix of reasoning ids. The AI SDK names one for which it has no seal; the conversation continues without it. */
 const THOUGHT = /^rs_/;
@@ -251,6 +259,13 @@ function typeOf(item: JsonObject, at: At): (typeof KINDS)[number] {
   if (kind === "item_reference" && !(typeof item.id === "string" && THOUGHT.test(item.id)))
     return throwReference(at, "type");
   if (kind !== undefined) return kind;
+  if (COMPACTION.has(type))
+    throw refuse(
+      "unsupported_value",
+      at,
+      "type",
+      `${echo(type)} is not supported: ask for a summary in \`input\`, and send its text.`,
+    );
   throw refuse(
     "unsupported_value",
     at,

@@ -20,6 +20,7 @@ const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readon
   ["mcp_servers", [[]]],
   ["modalities", [["text"]]],
   ["speed", ["standard"]],
+  ["generate", [true]],
 ]);
 
 export const REFUSED_HERE: ReadonlyMap<string, RefusedField> = new Map([
@@ -39,6 +40,11 @@ export const REFUSED_HERE: ReadonlyMap<string, RefusedField> = new Map([
     "has costs or effects of its own that no published rate covers. Remove it.",
     `background_options moderation context_management access_programs image speed inference_geo container mcp_servers modalities audio
       search_parameters transforms preset`,
+  ),
+  ...row(
+    "unsupported_parameter",
+    "must be true: every call has an answer here, which is paid for.",
+    "generate",
   ),
   ...row("unknown_parameter", "is not a parameter here. Remove it.", "__proto__"),
 ]);

@@ -16,7 +16,7 @@ import {
   refuse,
   requireRange,
 } from "../../../domain/read-value.ts";
-import { countMetadata, parseModel } from "../chat-completions/parse-plain-fields.ts";
+import { countMetadata, parseModel, requireNoPrewarming } from "../chat-completions/parse-plain-fields.ts";
 import { OF_SCHEMA, readJsonSchema, readResponseFormat } from "../chat-completions/parse-response-format.ts";
 import { unreadMembers } from "../unread-members.ts";
 import { NO_TOOLS, parseOfferedTools, type ToolList } from "./offered-tools.ts";
@@ -159,7 +159,11 @@ const own: Record<string, ResponseFieldReader> = {
   client_metadata: ignored("client_metadata"),
   max_tool_calls: ignored("max_tool_calls"),
   prompt_cache_retention: ignored("prompt_cache_retention"),
-  prompt_cache_options: ignored("prompt_cache_options"),
+  prompt_cache_options: ({ request, dropped }, value) => {
+    requireNoPrewarming(value);
+    dropped.push("prompt_cache_options");
+    request.ignored.push("prompt_cache_options");
+  },
 };
 
 const PLAIN = new Set(["top_p", "parallel_tool_calls", "user", "safety_identifier", "prompt_cache_key"]);

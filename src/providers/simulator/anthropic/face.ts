@@ -1,5 +1,4 @@
 // The simulator as the Anthropic Messages API, below `/anthropic`: as strict as the vendor, with the common bill.
-import type { IncomingHttpHeaders } from "node:http";
 import { randomBase62 } from "../../../lib/id.ts";
 import type { SimulatedAnswer } from "../answer.ts";
 import type { Asked } from "../asked.ts";
@@ -8,7 +7,7 @@ import { documentTokens } from "../documents.ts";
 import type { Face, Heard, Said, StreamWords } from "../face.ts";
 import { completionTokensOf } from "../print.ts";
 import { claudeBlocks, inputOfCall, openingOf, type SaidBlock, wordsIn } from "./blocks.ts";
-import { servesClaude, unwrapped } from "./envelope.ts";
+import { betasOf, servesClaude, unwrapped } from "./envelope.ts";
 import { claudeDocuments, isFile, isOff, isToolChange, readClaudeCall } from "./request.ts";
 import type { ClaudeCall } from "./schema.ts";
 import { thoughtSeal } from "./seal.ts";
@@ -20,9 +19,6 @@ export const anthropicMessages: Face = {
   refusal: ({ status, code, message }) => errorBody(code ?? TYPES[status] ?? "api_error", message),
   contentType: "text/event-stream; charset=utf-8",
 };
-
-const betasOf = ({ "anthropic-beta": names }: IncomingHttpHeaders): string[] =>
-  typeof names === "string" ? names.split(",").map((name) => name.trim()) : [];
 
 const TYPES: Record<number, string> = {
   400: "invalid_request_error",

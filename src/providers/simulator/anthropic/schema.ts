@@ -121,6 +121,9 @@ export const messagesSchema = z.strictObject({
         strict: z.boolean().optional(),
         defer_loading: z.boolean().optional(),
         eager_input_streaming: z.boolean().nullish(),
+        input_examples: z.array(z.looseObject({})).optional(),
+        /** The others are programs of the vendor's, which are not simulated. */
+        allowed_callers: z.array(z.literal("direct")).optional(),
       }),
     )
     .optional(),
