@@ -5,6 +5,7 @@ import type { Config } from "../src/config/config.ts";
 import { type Finding, note, ok, refused } from "./finding.ts";
 import { gatewayFindings } from "./doctor-gateway.ts";
 import { storeFindings } from "./doctor-store.ts";
+import { timeFindings } from "./doctor-times.ts";
 import { asProblem, Problem } from "./problem.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
@@ -78,6 +79,7 @@ function settingFindings(config: Config): Finding[] {
       ? note("public_url", "not set: links show the listening address", "Set public_url behind a proxy.")
       : ok("public_url", config.publicUrl),
     ...providers.map(providerFinding),
+    ...timeFindings(config),
   ];
 }
 
