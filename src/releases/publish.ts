@@ -9,7 +9,7 @@ import type { Clock } from "../lib/clock.ts";
 import { freezeRelease } from "../domain/freeze-release.ts";
 import { ReleaseError } from "./release-error.ts";
 import { type PublicReleaseKey, publicReleaseKey, type TrustedKeys } from "./release-key.ts";
-import type { RouteSwitch, RouteTable, TableEntry } from "./route-table.ts";
+import type { RouteSwitch, RouteTable, RouteTableEntry } from "./route-table.ts";
 import { type ReleaseClaims, unverifiedRelease, verifyRelease } from "./signature.ts";
 import {
   type ListedRoute,
@@ -76,7 +76,7 @@ export type PublishOutcome =
 /** One per process. A refused release is an outcome; an unreachable store throws. */
 export class Publisher {
   /** Verified releases by route: neither a release nor the trusted keys of a process ever change. */
-  private readonly known = new Map<string, TableEntry>();
+  private readonly known = new Map<string, RouteTableEntry>();
   /** How many changes this process has made to the route table. */
   private changes = 0;
 
@@ -234,7 +234,7 @@ export class Publisher {
     return this.lost().length > 0 || [...this.known.values()].some(({ fault }) => fault === "unreadable");
   }
 
-  private async reverify({ release, jws, coveredSinceMs }: StoredRelease): Promise<TableEntry> {
+  private async reverify({ release, jws, coveredSinceMs }: StoredRelease): Promise<RouteTableEntry> {
     try {
       const verified = await this.verified(jws, { published: true });
       return { release: verified, fault: null, coveredSinceMs };

@@ -23,7 +23,7 @@ export interface RouteSwitch {
 }
 
 /** A release in the route table. */
-export interface TableEntry {
+export interface RouteTableEntry {
   release: Release;
   /**
    * Why it serves nobody, regardless of time: its signature is not valid under the keys trusted today, its
@@ -40,7 +40,7 @@ interface Lost extends RouteSwitch {
   names: RouteNames | null;
 }
 
-interface Slot extends TableEntry {
+interface Slot extends RouteTableEntry {
   highestVersion: number;
   disabled: boolean;
   reason: string | null;
@@ -159,7 +159,7 @@ export class RouteTable {
    * contain them.
    */
   load(stored: {
-    releases: readonly TableEntry[];
+    releases: readonly RouteTableEntry[];
     switches: readonly RouteSwitch[];
     names?: ReadonlyMap<string, RouteNames>;
   }): void {
@@ -258,7 +258,7 @@ function servedTo(scope: Tier, all: readonly Slot[]): readonly Slot[] {
 }
 
 function slotOf(
-  { release, fault, coveredSinceMs }: TableEntry,
+  { release, fault, coveredSinceMs }: RouteTableEntry,
   known: Omit<RouteSwitch, "route"> | undefined,
 ): Slot {
   return {
@@ -277,7 +277,7 @@ function slotOf(
  * Why a release may no longer serve; checked on every request, so an expiry closes the route to the
  * millisecond.
  */
-function staleness(slot: Slot, nowMs: number): "expired" | "superseded" | TableEntry["fault"] {
+function staleness(slot: Slot, nowMs: number): "expired" | "superseded" | RouteTableEntry["fault"] {
   if (slot.fault !== null) return slot.fault;
   if (slot.release.version < slot.highestVersion) return "superseded";
   return slot.release.expiresAtMs <= nowMs ? "expired" : null;

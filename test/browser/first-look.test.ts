@@ -27,7 +27,11 @@ afterAll(() => dashboard.stop());
 
 test("an organization without credits is told to add some before its first request, at the welcome and on the overview", async () => {
   const poor = await dashboard.root.app("POST /operator/organizations", {}, { name: "Basalt" });
-  await newMember(dashboard.root, dashboard.gateway, { org: poor.id, role: "owner", email: "omar@example.com" });
+  await newMember(dashboard.root, dashboard.gateway, {
+    org: poor.id,
+    role: "owner",
+    email: "omar@example.com",
+  });
   const omar = await dashboard.visitor("omar@example.com");
   await omar.open(path.welcome());
   await omar.page.getByRole("button", { name: welcomeTexts.createKey }).click();
