@@ -62,6 +62,21 @@ export class OwnCommand extends Command {
   }
 }
 
+/** Names the help of the command that was typed, as far as its words are known: `./tollgate keys create --help …`. */
+export function whereHelpIs(program: Command, argv: readonly string[]): string {
+  const words: string[] = [];
+  let command = program;
+  for (const arg of argv) {
+    const child = command.commands.find((one) => one.name() === arg);
+    if (child === undefined) continue;
+    command = child;
+    words.push(arg);
+  }
+  if (words.length === 0) return "./tollgate help lists the commands; add --help to one for its options.";
+  const has = command.commands.length > 0 ? "lists its commands" : "lists its options, with an example";
+  return `./tollgate ${words.join(" ")} --help ${has}.`;
+}
+
 class OwnHelp extends Help {
   override commandUsage(command: Command): string {
     const needed = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => ` ${flags}`);

@@ -15,6 +15,8 @@ interface Configured {
   /** Where it would answer. */
   address: string;
   dataDir: string;
+  /** Null: the embedded store in `dataDir`. */
+  databaseUrl: string | null;
   /** Null: it signs the demo's releases itself. */
   trust: object | null;
   /** The configuration's own file, absolute; null where there is none. */
@@ -85,18 +87,23 @@ const PUBLISH = "Sign a release and publish it: docs/releases.md, From nothing t
  * configured here. The port in this shell may differ from the gateway's. `place`: where it answers; null if nowhere.
  */
 async function foundGateway(
-  { address, dataDir }: Configured,
+  { address, dataDir, databaseUrl }: Configured,
   { url }: DoorOptions,
   file: OperatorFile | null,
 ): Promise<{ finding: Finding; place: string | null }> {
   const places: [string | undefined, string][] = [
-    [url ?? (process.env["TOLLGATE_URL"] || undefined), "named by --url or TOLLGATE_URL"],
+    [url ?? (process.env["TOLLGATE_URL"] || undefined), NAMED],
     [file?.url, "found through operator.json, as by other commands"],
     [address, "at the configured address"],
   ];
   for (const [place, how] of places) {
     const status = place === undefined ? null : await readiness(place);
     if (place === undefined || status === null) continue;
+    if (how !== NAMED && databaseUrl === null && (await hasNoOwner(dataDir)))
+      return {
+        finding: note("gateway", `not running; the gateway at ${place} has another store`, OTHER_STORE),
+        place: null,
+      };
     const finding =
       status === 200
         ? ok("gateway", `running and ready at ${place}, ${how}`)
@@ -104,6 +111,16 @@ async function foundGateway(
     return { finding, place };
   }
   return { finding: await notFound(dataDir), place: null };
+}
+
+const NAMED = "named by --url or TOLLGATE_URL";
+const OTHER_STORE =
+  "If you meant that gateway, name its store as its start does: --data-dir, --config or DATABASE_URL.";
+
+/** An embedded store that a gateway serves has an owner. */
+async function hasNoOwner(dataDir: string): Promise<boolean> {
+  const { directoryOwner, isDirectoryFree } = await import("../src/store/directory-lock.ts");
+  return directoryOwner(dataDir) === null && isDirectoryFree(dataDir);
 }
 
 const NOT_READY = "It is draining, or cannot reach its store: see its log.";

@@ -8,6 +8,7 @@ import { storeFindings } from "./doctor-store.ts";
 import { asProblem, Problem } from "./problem.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
+import { shortTimes, type ShortTime } from "../src/config/short-times.ts";
 import { messageOf } from "../src/domain/error-message.ts";
 import { isEverywhere, listeningAddress } from "../src/lib/listening-address.ts";
 import { asCalledHere, OWN_NAME } from "../src/domain/own-name.ts";
@@ -78,6 +79,7 @@ function settingFindings(config: Config): Finding[] {
       ? note("public_url", "not set: links show the listening address", "Set public_url behind a proxy.")
       : ok("public_url", config.publicUrl),
     ...providers.map(providerFinding),
+    ...shortTimes(config).map(timeFinding),
   ];
 }
 
@@ -132,6 +134,13 @@ function unsold(providers: Config["providers"]): string {
   const others = providers.map(({ name }) => name).filter((name) => name !== "simulator");
   return others.length === 0 ? "" : `; nothing from ${others.join(", ")} is sold`;
 }
+
+const timeFinding = ({ setting, ms }: ShortTime): Finding =>
+  note(
+    "times",
+    `${setting} is ${ms} ms: most calls end before they are answered`,
+    `It is in milliseconds: ${ms} seconds are ${ms * 1000}.`,
+  );
 
 function providerFinding({ name, kind, baseUrl, own }: Config["providers"][number]): Finding {
   const what = `${kind.name}, ${baseUrl ?? "inside this process"}`;

@@ -7,6 +7,12 @@ test.each([
   ["group_by", ["--group-by"], "--group-by"],
   ["limit_usd", ["--usd"], "--usd"],
   ["limit_usd", ["--usd", "--limit-usd"], "--limit-usd"],
+  ["expires_at", ["--name", "--expires"], "--expires"],
+  ["allowed_models", ["--models"], "--models"],
+  ["max_output_tokens", ["--max-output"], "--max-output"],
+  ["charge_usd", ["--settle", "--release"], "--settle"],
+  ["version", ["--version", "--if-version"], "--if-version"],
+  ["version", ["--name"], "version"],
   ["request", ["--usd"], "request"],
 ])("%s of a command with %j is corrected at %s", (param, options, typed) => {
   expect(nextStep({ code: "invalid_request", param }, options)).toBe(

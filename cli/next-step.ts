@@ -65,8 +65,22 @@ export function nextStep(
     : `Correct ${typedAs(param, options)} and run the command again.`;
 }
 
+/** Options that are called otherwise than the field of the API that they set. */
+const OTHERWISE: Readonly<Record<string, string>> = {
+  allowed_models: "--models",
+  max_output_tokens: "--max-output",
+  expires_at: "--expires",
+  overlap_hours: "--overlap",
+  charge_usd: "--settle",
+  version: "--if-version",
+};
+
 /** The option that sets this field of the API, as it is typed; the field's own name if there is none. */
 function typedAs(field: string, options: readonly string[]): string {
-  const named = [`--${field.replaceAll("_", "-")}`, ...(field.endsWith("_usd") ? ["--usd"] : [])];
-  return named.find((option) => options.includes(option)) ?? field;
+  const named = [
+    OTHERWISE[field],
+    `--${field.replaceAll("_", "-")}`,
+    ...(field.endsWith("_usd") ? ["--usd"] : []),
+  ];
+  return named.find((option) => option !== undefined && options.includes(option)) ?? field;
 }

@@ -4,17 +4,19 @@ import { CommanderError } from "commander";
 import { messageOf } from "../src/domain/error-message.ts";
 import { asCalledHere } from "../src/domain/own-name.ts";
 import { Problem, WrongUsage } from "./problem.ts";
+import { whereHelpIs } from "./command.ts";
 import { buildProgram } from "./program.ts";
 import { say } from "./report.ts";
 
 /** Runs one command; returns its exit code. */
 async function run(argv: string[]): Promise<number> {
   const json = argv.includes("--json");
+  const program = buildProgram(json);
   try {
-    await buildProgram(json).parseAsync(argv, { from: "user" });
+    await program.parseAsync(argv, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    if (error instanceof CommanderError) return usageExit(error, json);
+    if (error instanceof CommanderError) return usageExit(error, json, whereHelpIs(program, argv));
     const problem = error instanceof Problem ? error : unexpected(error);
     if (json) process.stdout.write(`${asCalledHere(problem.json())}\n`);
     say(`${problem.message}\n→ ${problem.next}`);
@@ -22,12 +24,12 @@ async function run(argv: string[]): Promise<number> {
   }
 }
 
-function usageExit(error: CommanderError, json: boolean): number {
+/** `next`: what to do about wrong usage. */
+function usageExit(error: CommanderError, json: boolean, next: string): number {
   if (error.exitCode === 0) return 0;
   // `tollgate` or `tollgate keys` alone: commander has already printed the help to stderr.
   const nothing = error.code === "commander.help";
   const message = nothing ? "No command was given." : error.message.replace(/^error: /, "");
-  const next = "./tollgate help lists the commands; add --help to one for its options.";
   if (json) process.stdout.write(`${asCalledHere(new WrongUsage(message, next).json())}\n`);
   say(`→ ${next}`);
   return 2;

@@ -26,7 +26,7 @@ export function exactMoney(usd: string): string {
   return `${parts.sign === "-" ? "−" : ""}$${grouped(parts.whole)}.${shown}`;
 }
 
-/** `$0.50` from the decimal string of a price, as short as it was published. */
+/** True of any way to write none: `"0"`, `"0.000000000"`. */
 export const isZero = (usd: string): boolean => !/[1-9]/.test(usd);
 export const isNegative = (usd: string): boolean => usd.startsWith("-") && !isZero(usd);
 

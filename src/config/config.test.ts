@@ -261,7 +261,17 @@ describe("refused with the path", () => {
     ["a network too long", "server: { trusted_proxies: [10.0.0.0/33] }", /must be an address or a network/],
     ["a fractional port", "listen: { port: 80.5 }", /listen\.port: /],
     ["text for a number", "limits: { body_bytes: 8MB }", /limits\.body_bytes: .*number/],
-    ["a duration without unit", "idempotency: { attach_wait: 60 }", /idempotency\.attach_wait: /],
+    [
+      "a duration without unit",
+      "idempotency: { attach_wait: 60 }",
+      /idempotency\.attach_wait: must be a whole number and a unit, like 60s, 24h or 30d$/,
+    ],
+    ["dollars without quotes", "payments: { minimum_usd: 5 }", /minimum_usd: must be whole US .* like "5"$/],
+    [
+      "no dollars, said once",
+      'payments: { minimum_usd: "five" }',
+      /^[^\n]*:1: payments\.minimum_usd: must be whole US dollars in quotes, like "5"$/,
+    ],
     ["a fractional duration", "idempotency: { attach_wait: 1.5h }", /idempotency\.attach_wait: must be/],
     ["logging content", "log: { content: always }", /log\.content: must be never$/],
     ["no providers", "providers: []", /providers: needs at least one/],
@@ -273,7 +283,7 @@ describe("refused with the path", () => {
     [
       "two providers with the same name",
       "providers: [{ name: a, kind: simulator }, { name: a, kind: simulator }]",
-      /providers: has two/,
+      /:1: providers\[1\]\.name: a is the name of providers\[0\] too; give each provider a name of its own$/,
     ],
     [
       "an unknown dialect",
@@ -310,7 +320,7 @@ describe("refused with the path", () => {
     [
       "a trust file that is not there",
       "trust: { release_keys: [nope.jwk] }",
-      /release_keys\[0\]: there is no such file/,
+      /:1: trust\.release_keys\[0\]: there is no file \/.*\/nope\.jwk$/,
     ],
     ["another database", "database_url: mysql://x", /database_url: must begin with postgres/],
     ["a list on top", "- a", /must be a group of settings$/],
@@ -341,6 +351,7 @@ describe("refused with the path", () => {
   });
   test("all problems are reported at once", () => {
     expect(complaint("a: 1\nlisten: { port: x }").split("\n")).toHaveLength(2);
+    expect(complaint("trust: { release_keys: [a.jwk, b.jwk] }").split("\n")).toHaveLength(2);
   });
   test("a configuration file that is not there", () => {
     expect(complaint(null, { flags: { config: "nowhere.yaml" } })).toContain(

@@ -95,9 +95,11 @@ function checked(input: ConfigInput, path: string | null, file: SettingsFile): C
     fileDir,
     dataDir: resolve(dataDirIsOfFile(file, overrides) ? fileDir : cwd, parsed.data.dataDir),
   });
-  const missing = config.trust?.releaseKeys.findIndex((key) => !existsSync(key)) ?? -1;
-  if (missing < 0) return config;
-  throw new ConfigError([`${name(["trust", "release_keys", missing])}: there is no such file`]);
+  const missing = (config.trust?.releaseKeys ?? []).flatMap((key, index) =>
+    existsSync(key) ? [] : [`${name(["trust", "release_keys", index])}: there is no file ${key}`],
+  );
+  if (missing.length > 0) throw new ConfigError(missing);
+  return config;
 }
 
 /**

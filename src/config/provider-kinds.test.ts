@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PROVIDER_KINDS } from "../providers/kinds.ts";
 import { DIALECTS } from "../providers/openai/dialects.ts";
 import { ConfigError, loadConfig, type ProviderConfig } from "./config.ts";
 
@@ -52,6 +53,16 @@ describe("a name, a kind and a key", () => {
     // A stand-in for the vendor may need no key.
     expect(load(`kind: ${kind}, base_url: "http://127.0.0.1:9/v1"`).baseUrl).toBe("http://127.0.0.1:9/v1");
   });
+
+  test.each(PROVIDER_KINDS.map(({ name }) => name))(
+    "%s at what is no address: the setting is named, whatever the kind makes of addresses",
+    (kind) => {
+      for (const noAddress of ["api.acme.example", "https://", "api.acme.example:8443/v1"])
+        expect(complaint(`kind: ${kind}, api_key: k-1, base_url: "${noAddress}"`)).toStartWith(
+          "base_url: must be an http:// or https:// address",
+        );
+    },
+  );
 
   test("a local server needs no key", () => {
     expect(load("kind: ollama").baseUrl).toBe("http://127.0.0.1:11434/v1");

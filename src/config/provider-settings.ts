@@ -81,10 +81,15 @@ export const providers = (kinds: readonly ProviderKind[]) => {
       }),
     )
     .min(1, "needs at least one provider; omit the field to run the built-in simulator")
-    .refine(
-      (list) => new Set(list.map(({ name }) => name)).size === list.length,
-      "has two providers with the same name",
-    )
+    .superRefine((list, context) => {
+      const names = list.map(({ name }) => name);
+      names.forEach((name, index) => {
+        const first = names.indexOf(name);
+        if (first === index) return;
+        const message = `${name} is the name of providers[${first}] too; give each provider a name of its own`;
+        context.addIssue({ code: "custom", path: [index, "name"], message });
+      });
+    })
     .describe(
       "Without trust.release_keys the gateway also runs the built-in simulator, for its demo models; without this field, it runs only the simulator.",
     );

@@ -7,18 +7,17 @@ export const nonEmpty = z.string().min(1, { error: "must not be empty", abort: t
 export const upToMilliseconds = (max: number) => z.int().min(1).max(max);
 export const upTo = (max: number) => z.int().min(1).max(max);
 
+const DURATION = "must be a whole number and a unit, like 60s, 24h or 30d";
 const duration = z
-  .string()
-  .refine(
-    (value) => parseDurationMs(value) !== null,
-    "must be a whole number and a unit, like 60s, 24h or 30d",
-  )
+  .string(DURATION)
+  .refine((value) => parseDurationMs(value) !== null, DURATION)
   .meta({ examples: ["60s", "24h", "30d"] });
 
-export const webUrl = nonEmpty.refine(
-  isWebUrl,
-  "must be an http:// or https:// address without credentials, query or fragment",
-);
+/** What is no address reaches no further check: those that look at several settings at once parse it. */
+export const webUrl = nonEmpty.refine(isWebUrl, {
+  error: "must be an http:// or https:// address without credentials, query or fragment",
+  abort: true,
+});
 
 function isWebUrl(value: string): boolean {
   const url = URL.parse(value);

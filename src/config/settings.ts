@@ -120,9 +120,10 @@ const limits = group({
 
 const idempotency = durations({ body_retention: "24h", tombstone_retention: "30d", attach_wait: "60s" });
 
+const DOLLARS = 'must be whole US dollars in quotes, like "5"';
 const dollars = z
-  .string()
-  .regex(/^[1-9]\d{0,6}$/, 'must be whole US dollars in quotes, like "5"')
+  .string(DOLLARS)
+  .regex(/^[1-9]\d{0,6}$/, { error: DOLLARS, abort: true })
   .meta({ examples: ["5"] });
 
 /** Converts a text that `dollars` accepted. */

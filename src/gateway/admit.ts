@@ -3,10 +3,10 @@
 // closed since (wire.md §4.2, money.md §7).
 import type { Credential } from "../domain/credential.ts";
 import type { Asked } from "../domain/request-log.ts";
-import { formatUsd } from "../domain/money.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { AdmissionDecision, Ledger, RateRefusal, StoredAnswer } from "../ledger/ledger.ts";
+import { addHeadroom, addIdempotency, addMaximum } from "./admission-headers.ts";
 import { type AskLedgerPorts, askLedger } from "./ask-ledger.ts";
 import {
   type PreparedRequest,
@@ -19,7 +19,6 @@ import { attach, type AttachPorts, type Followed, REPLAYED } from "./attach.ts";
 import { credentialOf } from "./credential.ts";
 import { EVENT_STREAM, storedAfter } from "./event-stream.ts";
 import type { Admitted, Candidate, Hold } from "./hold.ts";
-import type { IdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Flight } from "./in-flight.ts";
 import { withWayOut } from "./short-of-credits.ts";
@@ -83,13 +82,13 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   const making = promptRoom(ports, { organizationId, body, signal: incoming.signal });
   const prompt = making instanceof Promise ? await making : making;
   if (prompt instanceof Refusal) return refusedUnread(incoming, prompt);
-  let running = false; // only then is the room for its prompt kept
+  let promptKept = false; // only by an admitted request
   try {
     const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
     for (let waited = false; ; waited = true) {
       const slot = ports.limits.take(credential); // after a wait there may be none, but the awaited answer is returned all the same
       if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot);
-      let admitted = false; // only then is the slot kept; a request that waits for another one holds none
+      let slotKept = false; // only by an admitted request; one that waits for another holds none
       let duplicate: Duplicate;
       try {
         const preparing = prepareRequest(ports, incoming, { organizationId, terms, body }); //       3–5
@@ -98,12 +97,12 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
         const { outcome, prepared, room } = await askLedger(ports, first, credential, incoming); // 6, COMMIT 1
         if (outcome.kind !== "running") {
           const concluded = conclude(ports, outcome, { incoming, credential, slot, prepared, room, prompt });
-          running = admitted = concluded.kind === "admitted";
+          slotKept = promptKept = concluded.kind === "admitted";
           return concluded;
         }
         duplicate = { requestId: outcome.requestId, prepared };
       } finally {
-        if (!admitted && !(slot instanceof Refusal)) slot.done();
+        if (!slotKept && !(slot instanceof Refusal)) slot.done();
       }
       const { idempotency, request } = duplicate.prepared;
       const place = { organizationId, requestId: duplicate.requestId };
@@ -114,7 +113,7 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
         return refused(incoming, stillRunning(), { prepared: duplicate.prepared, headers: {} });
     } // the other request has ended: the ledger has its answer now
   } finally {
-    if (!running) prompt?.release();
+    if (!promptKept) prompt?.release();
   }
 }
 
@@ -149,9 +148,9 @@ function conclude(
     case "admitted": {
       if (slot instanceof Refusal) throw new Error("admitted without a slot");
       const admitted = admittedOf(ports, outcome, about);
-      tellIdempotency(headers, prepared.idempotency);
-      tellMaximum(headers, admitted);
-      if (ports.showHeadroom) tellHeadroom(headers, admitted);
+      addIdempotency(headers, prepared.idempotency);
+      addMaximum(headers, admitted);
+      if (ports.showHeadroom) addHeadroom(headers, admitted);
       return {
         kind: "admitted",
         hold: ports.holds.open(admitted),
@@ -184,7 +183,7 @@ function refused(
   { prepared, headers }: { prepared: PreparedRequest | null; headers: Record<string, string> },
 ): AdmissionOutcome {
   const known = prepared ?? nothingPrepared(incoming);
-  tellIdempotency(headers, known.idempotency);
+  addIdempotency(headers, known.idempotency);
   return {
     kind: "refused",
     refusal,
@@ -245,8 +244,8 @@ function admittedOf(
     amount: wanted.hold,
     promptTokensMax: wanted.promptTokensMax,
     counted: prepared.counted,
-    outputCeiling: wanted.outputTokensMax,
-    outputTokensMax: wanted.outputTokensMax * request.n,
+    outputCeiling: wanted.outputCeiling,
+    outputTokensMax: wanted.outputCeiling * request.n,
     researchMode: outcome.researchMode,
     headroom: outcome.headroom,
     admittedAtMs: outcome.admittedAtMs,
@@ -270,25 +269,6 @@ function refusedGateway(requestId: string, { idempotency, candidates }: Prepared
     attempts: 0,
     cost: null,
   });
-}
-
-function tellIdempotency(headers: Record<string, string>, { value, callerSupplied }: IdempotencyKey): void {
-  if (!callerSupplied) headers["x-gw-idempotency-key"] = value;
-}
-
-/**
- * Reports the output maximum, in tokens per choice, if it is not the caller's own: none was named, or it was lowered (wire.md §6).
- */
-function tellMaximum(headers: Record<string, string>, { request, outputCeiling }: Admitted): void {
-  if (outputCeiling > 0 && outputCeiling !== request.maxTokens)
-    headers["x-gw-max-output-tokens"] = String(outputCeiling);
-}
-
-function tellHeadroom(headers: Record<string, string>, { amount, headroom }: Admitted): void {
-  headers["x-gw-hold-usd"] = formatUsd(amount);
-  headers["x-gw-credits-available-usd"] = formatUsd(headroom.available);
-  if (headroom.keyLimitRemaining !== null)
-    headers["x-gw-key-limit-remaining-usd"] = formatUsd(headroom.keyLimitRemaining);
 }
 
 /** The stored answer; for a stream, only the events after the last one that its reader received. */

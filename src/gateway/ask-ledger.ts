@@ -29,7 +29,8 @@ const NONE: readonly Lowering[] = [];
 /** How often one request is decided again because running ones were lowered. */
 const ROOMS_AT_MOST = 8;
 
-export interface LedgerSaid {
+/** The ledger's last word on a request. */
+export interface FinalDecision {
   outcome: AdmissionDecision;
   /** The request that was decided on. */
   prepared: PreparedRequest;
@@ -43,7 +44,7 @@ export async function askLedger(
   first: PreparedRequest,
   credential: Credential,
   incoming: Pick<Incoming, "requestId" | "signal">,
-): Promise<LedgerSaid> {
+): Promise<FinalDecision> {
   const { organizationId } = credential;
   let prepared = first;
   let refreshed = false;

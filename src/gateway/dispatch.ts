@@ -1,6 +1,6 @@
 // Calls providers one after another until one answers. The next route is tried only with proof that the previous call did not run,
 // and never after its first part (money.md §2, wire.md §8.3). Every call becomes an attempt of the hold.
-import { Refusal } from "../domain/refusals.ts";
+import type { Refusal } from "../domain/refusals.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Answer, CallSignal, Part, Provider, ProviderCall } from "../providers/provider.ts";
@@ -10,6 +10,7 @@ import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { NotesDoubt } from "./bill.ts";
 import { callersMistake } from "./callers-field.ts";
 import type { Admitted, Candidate, Hold } from "./hold.ts";
+import { noProvider } from "./no-provider.ts";
 
 /** Failures that another route would repeat: the caller must change the request. */
 const CALLERS_OWN: ReadonlySet<FailureCause> = new Set(["context_length", "content_filter"]);
@@ -131,14 +132,14 @@ const STREAM: Kind<Omit<Streaming, "attempt">, Streaming> = {
   begun: (attempt, stream) => ({ attempt, ...stream }),
 };
 
-/** Calls candidates until one has answered in full. Throws the last `Failure`, or a `Refusal` if none is configured here. */
+/** Calls candidates until one has answered in full. Returns the last `Failure`, or a `Refusal` if none is configured here. */
 export const dispatchAnswer = (
   ports: DispatchPorts,
   hold: Hold,
   signal: CallSignal,
 ): Promise<Answered | Failure | Refusal> => firstToAnswer(ports, hold, WHOLE, signal);
 
-/** Calls candidates until one has streamed its first part. Same errors. */
+/** Calls candidates until one has streamed its first part. Returns the same errors. */
 export const dispatchStream = (
   ports: DispatchPorts,
   hold: Hold,
@@ -171,13 +172,6 @@ async function firstToAnswer<Told, Begun>(
   }
   return last ?? noProvider();
 }
-
-const noProvider = (): Refusal =>
-  new Refusal(
-    "route_unavailable",
-    "No provider for this model is set up on this gateway. Try again later or choose another model.",
-    { retryAfterMs: 5000 },
-  );
 
 /** Reads until the first part arrives; an upstream that ends before it has failed. */
 async function firstParts(parts: AsyncIterator<Part[]>): Promise<Part[]> {

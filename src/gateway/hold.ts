@@ -73,7 +73,10 @@ export class Hold implements Member {
   private lowered: Terms | null = null;
   /** The terms as quoted; created when needed for pricing. */
   private quoted: Terms | null = null;
-  /** What the ledger was told last. Stored here: kept across the ledger's answer it would cost each request a frame of its own. */
+  /**
+   * What the ledger was asked last. A member, because a local variable would live across the wait for the ledger and cost every
+   * waiting request memory of its own.
+   */
   private told: Settlement | Voiding | null = null;
 
   constructor(

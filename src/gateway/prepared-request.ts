@@ -16,6 +16,7 @@ import type { RouteSeeker } from "../releases/route-table.ts";
 import type { Candidate } from "./hold.ts";
 import { fingerprintOf, generatedKey, type IdempotencyKey, readIdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
+import { noProvider } from "./no-provider.ts";
 
 export interface PreparePorts {
   routeTable: {
@@ -194,7 +195,7 @@ function candidatesFor(
       refusal ??= asRefusal(error);
     }
   }
-  if (candidates.length === 0) throw refusal ?? notSetUp();
+  if (candidates.length === 0) throw refusal ?? noProvider();
   return candidates;
 }
 
@@ -218,13 +219,6 @@ function identifiersOf(
   for (const name in given) identifiers[name] = ports.identify(organizationId, given[name] ?? "");
   return identifiers;
 }
-
-const notSetUp = (): Refusal =>
-  new Refusal(
-    "route_unavailable",
-    "No provider for this model is set up on this gateway. Try again later or choose another model.",
-    { retryAfterMs: 5000 },
-  );
 
 /** The dearest candidate's quote for these prompt tokens. */
 const quoteFor = (request: ChatRequest, candidates: readonly Candidate[], promptTokens: number): Quote =>
@@ -259,12 +253,12 @@ function modelNamed(parsed: unknown): string | null {
 }
 
 /** What is recorded of a request that holds nothing. */
-export function askedOf({ model, request, wanted, counted: exact }: PreparedRequest): Asked {
+export function askedOf({ model, request, wanted, counted }: PreparedRequest): Asked {
   const stream = request?.stream ?? false;
   if (request === null || "refusal" in wanted) return { model, stream, bounds: null };
-  const { promptTokensMax, outputTokensMax, hold } = wanted;
-  const outputTokens = outputTokensMax * request.n;
-  return { model, stream, bounds: { promptTokens: promptTokensMax, counted: exact, outputTokens, hold } };
+  const { promptTokensMax, outputCeiling, hold } = wanted;
+  const outputTokens = outputCeiling * request.n;
+  return { model, stream, bounds: { promptTokens: promptTokensMax, counted, outputTokens, hold } };
 }
 
 function asRefusal(error: unknown): Refusal {

@@ -138,7 +138,7 @@ function printQuote({ object, prepared, request, refusal, key, available }: Prev
       details: refusal.details ?? null,
     },
     prompt_tokens_max: quoted?.promptTokensMax ?? null,
-    output_tokens_max: quoted?.outputTokensMax ?? null,
+    output_tokens_max: quoted?.outputCeiling ?? null,
     output_tokens_source: quoted && sourceOf(quoted, key),
     max_charge_usd: quoted && formatUsd(quoted.hold),
     request_minimum_usd: release && formatUsd(release.price.requestMinimum),
@@ -156,9 +156,9 @@ function printQuote({ object, prepared, request, refusal, key, available }: Prev
 
 /** The maximum attributed to a release may be the key's. */
 const sourceOf = (
-  { outputTokensMax, outputTokensSource: source }: Quote,
+  { outputCeiling, outputTokensSource: source }: Quote,
   { maxOutputTokens }: KeyRecord,
-): string => (source.startsWith("release_") && outputTokensMax === maxOutputTokens ? "key_maximum" : source);
+): string => (source.startsWith("release_") && outputCeiling === maxOutputTokens ? "key_maximum" : source);
 
 function affordable(
   prepared: PreparedRequest,

@@ -35,7 +35,7 @@ export interface Relayed {
  */
 export function relay(
   hold: Hold,
-  streaming: Dispatched,
+  dispatched: Dispatched,
   also: Pick<Run, "callScope" | "slot" | "flight" | "progress" | "abandoned" | "gaveUp">,
 ): Relayed {
   const { printer, idempotency, head } = hold.admitted;
@@ -43,12 +43,13 @@ export function relay(
   const replay = idempotency.callerSupplied ? ReplayBuffer.kept() : ReplayBuffer.unkept();
   also.flight?.streams(replay);
   return {
-    frames: run({ ...also, hold, frames, replay }, streaming),
+    frames: run({ ...also, hold, frames, replay }, dispatched),
     filler: () => frames.filler(),
     leave: () => also.callScope.leave(),
   };
 }
 
+/** The stream, once its first part has come, or why there is none. */
 type Dispatched = ReturnType<typeof dispatchStream>;
 
 interface Run {

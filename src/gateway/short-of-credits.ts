@@ -16,12 +16,12 @@ export function withWayOut(
 ): Refusal {
   const { request, wanted, counted } = prepared;
   if (short?.of !== "credits" || request === null || "refusal" in wanted) return refusal;
-  const { promptTokensMax, outputTokensMax } = wanted;
+  const { promptTokensMax, outputCeiling } = wanted;
   const affordable = affordableBy(prepared, request, short);
   const prompt = counted
     ? `${promptTokensMax} prompt tokens, counted,`
     : `at most ${promptTokensMax} prompt tokens, by their bytes,`;
-  const output = `${outputTokensMax * request.n} output tokens`;
+  const output = `${outputCeiling * request.n} output tokens`;
   const message = `${refusal.message} It was priced for ${prompt} and ${output}. ${wayOut(prepared, short, affordable)}`;
   return new Refusal(refusal.code, message, {
     param: refusal.param,
@@ -29,7 +29,7 @@ export function withWayOut(
       ...refusal.details,
       prompt_tokens: promptTokensMax,
       prompt_tokens_source: counted ? "counted" : "bytes",
-      output_tokens: outputTokensMax * request.n,
+      output_tokens: outputCeiling * request.n,
       affordable_max_tokens: affordable,
     },
   });

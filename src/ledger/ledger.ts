@@ -28,10 +28,10 @@ export interface AdmissionPlan {
   routes: readonly { route: string; version: number; digest: string; expiresAtMs: number }[];
   hold: NanoUsd;
   promptBound: number;
-  /** Output ceiling × n. */
+  /** O × n: the output maximum of all choices. */
   outputBound: number;
-  /** The output maximum of one choice. */
-  outputMaximum: number;
+  /** O of wire.md §1: the output maximum of one choice. */
+  outputCeiling: number;
   stream: boolean;
   /** The name of the format (`domain/surfaces.ts`). */
   surface: string;

@@ -64,7 +64,7 @@ test("the worked example of the money rules: bound and hold", () => {
   expect(promptBound(SIZE, NONE)).toBe(444);
   expect(quote({ request: asking(200), ...on(RELEASE) })).toMatchObject({
     promptTokensMax: 444,
-    outputTokensMax: 200,
+    outputCeiling: 200,
     outputTokensSource: "request",
     hold: nanoUsd(522_000n),
   });
@@ -81,7 +81,7 @@ test("messages, tools, images and files weigh what the bound says", () => {
 
 test("the caller's own maximum is checked against the window before it is lowered", () => {
   const room = RELEASE.contextWindow - 444;
-  expect(quote({ request: asking(room), ...on(RELEASE) }).outputTokensMax).toBe(1024);
+  expect(quote({ request: asking(room), ...on(RELEASE) }).outputCeiling).toBe(1024);
   const refusal = refusalOf(() => quote({ request: asking(room + 1), ...on(RELEASE) }));
   expect(refusal).toMatchObject({
     code: "context_length_exceeded",
@@ -97,37 +97,37 @@ test("the caller's own maximum is checked against the window before it is lowere
 
 test("a maximum that is just the release's own is the caller's, a default that just fits is the release's", () => {
   expect(quote({ request: asking(1024), ...on(RELEASE) })).toMatchObject({
-    outputTokensMax: 1024,
+    outputCeiling: 1024,
     outputTokensSource: "request",
   });
   expect(quote({ request: asking(null), releases: [RELEASE], promptTokens: 4096 - 256 })).toMatchObject({
-    outputTokensMax: 256,
+    outputCeiling: 256,
     outputTokensSource: "release_default",
   });
 });
 
 test("a prompt that leaves room for one token is quoted for one", () => {
   expect(quote({ request: asking(null), releases: [RELEASE], promptTokens: 4095 })).toMatchObject({
-    outputTokensMax: 1,
+    outputCeiling: 1,
     outputTokensSource: "window",
   });
 });
 
 test("a maximum above the release's own is lowered to it", () => {
   expect(quote({ request: asking(1025), ...on(RELEASE) })).toMatchObject({
-    outputTokensMax: 1024,
+    outputCeiling: 1024,
     outputTokensSource: "release_maximum",
   });
 });
 
 test("without a maximum the release's default applies, lowered to the room in the window", () => {
   expect(quote({ request: asking(null), ...on(RELEASE) })).toMatchObject({
-    outputTokensMax: 256,
+    outputCeiling: 256,
     outputTokensSource: "release_default",
   });
   const nearlyFull = { ...SIZE, bytes: 4096 - 32 - 10 };
   expect(quote({ request: asking(null, 1, nearlyFull), ...on(RELEASE) })).toMatchObject({
-    outputTokensMax: 10,
+    outputCeiling: 10,
     outputTokensSource: "window",
   });
   const full = { ...SIZE, bytes: 4096 - 32 };
@@ -155,7 +155,7 @@ test("several candidates: the dearest hold, the smallest ceiling, whatever their
     [short, dear, RELEASE],
   ]) {
     const quoted = quote({ request: asking(200), ...on(...order) });
-    expect(quoted).toMatchObject({ outputTokensMax: 100, hold: nanoUsd(222_000n + 3_000_000n) });
+    expect(quoted).toMatchObject({ outputCeiling: 100, hold: nanoUsd(222_000n + 3_000_000n) });
     expect(quoted.releases).toEqual(order);
   }
 });
@@ -216,7 +216,7 @@ test("with any prices, windows and ceilings the affordable maximum is admitted, 
         const given = (maxTokens: number): number | null => {
           try {
             const quoted = quoteOf({ request: { maxTokens, n }, releases, promptTokens: 100 });
-            return quoted.hold <= amount ? quoted.outputTokensMax : null;
+            return quoted.hold <= amount ? quoted.outputCeiling : null;
           } catch {
             return null;
           }

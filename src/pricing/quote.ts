@@ -30,7 +30,7 @@ export interface QuoteInput {
 export interface Quote {
   promptTokensMax: number;
   /** O of wire.md §1, per choice: no candidate may send more upstream. */
-  outputTokensMax: number;
+  outputCeiling: number;
   outputTokensSource: OutputTokensSource;
   /** The upper limit of the charge on any of `releases`: that of the dearest. */
   hold: NanoUsd;
@@ -78,7 +78,7 @@ export function quote(input: QuoteInput): Quote {
   }
   return {
     promptTokensMax: prompt,
-    outputTokensMax: ceiling.tokens,
+    outputCeiling: ceiling.tokens,
     outputTokensSource: ceiling.source,
     hold,
     releases: fitting,

@@ -9,7 +9,7 @@ import type { Clock } from "../lib/clock.ts";
 import { freezeRelease } from "../domain/freeze-release.ts";
 import { ReleaseError } from "./release-error.ts";
 import { type PublicReleaseKey, publicReleaseKey, type TrustedKeys } from "./release-key.ts";
-import type { RouteSwitch, RouteTable, Shelved } from "./route-table.ts";
+import type { RouteSwitch, RouteTable, RouteTableEntry } from "./route-table.ts";
 import { type ReleaseClaims, unverifiedRelease, verifyRelease } from "./signature.ts";
 import {
   type ListedRoute,
@@ -76,7 +76,7 @@ export type PublishOutcome =
 /** One per process. A refused release is an outcome; an unreachable store throws. */
 export class Publisher {
   /** Verified releases by route: neither a release nor the trusted keys of a process ever change. */
-  private readonly known = new Map<string, Shelved>();
+  private readonly known = new Map<string, RouteTableEntry>();
   /** How many changes this process has made to the route table. */
   private changes = 0;
 
@@ -111,14 +111,14 @@ export class Publisher {
       const { releases, damaged } = await store.releases(
         fresh.length === switches.length ? undefined : fresh,
       );
-      const shelved = await Promise.all(releases.map((entry) => this.reverify(entry)));
+      const entries = await Promise.all(releases.map((stored) => this.reverify(stored)));
       for (const one of damaged) {
         const standIn = this.standInFor(one);
-        if (standIn !== null) shelved.push({ release: standIn, fault: "unreadable", coveredSinceMs: 0 });
+        if (standIn !== null) entries.push({ release: standIn, fault: "unreadable", coveredSinceMs: 0 });
         else if (one.named !== null) names.set(one.route, one.named);
       }
       for (const route of fresh) this.known.delete(route);
-      for (const one of shelved) this.known.set(one.release.route, one);
+      for (const one of entries) this.known.set(one.release.route, one);
     }
     return { releases: switches.flatMap(({ route }) => this.known.get(route) ?? []), switches, names };
   }
@@ -234,7 +234,7 @@ export class Publisher {
     return this.lost().length > 0 || [...this.known.values()].some(({ fault }) => fault === "unreadable");
   }
 
-  private async reverify({ release, jws, coveredSinceMs }: StoredRelease): Promise<Shelved> {
+  private async reverify({ release, jws, coveredSinceMs }: StoredRelease): Promise<RouteTableEntry> {
     try {
       const verified = await this.verified(jws, { published: true });
       return { release: verified, fault: null, coveredSinceMs };

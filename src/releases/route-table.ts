@@ -23,7 +23,7 @@ export interface RouteSwitch {
 }
 
 /** A release in the route table. */
-export interface Shelved {
+export interface RouteTableEntry {
   release: Release;
   /**
    * Why it serves nobody, regardless of time: its signature is not valid under the keys trusted today, its
@@ -40,7 +40,7 @@ interface Lost extends RouteSwitch {
   names: RouteNames | null;
 }
 
-interface Slot extends Shelved {
+interface Slot extends RouteTableEntry {
   highestVersion: number;
   disabled: boolean;
   reason: string | null;
@@ -159,15 +159,15 @@ export class RouteTable {
    * contain them.
    */
   load(stored: {
-    releases: readonly Shelved[];
+    releases: readonly RouteTableEntry[];
     switches: readonly RouteSwitch[];
     names?: ReadonlyMap<string, RouteNames>;
   }): void {
     const switchOf = new Map(stored.switches.map((known) => [known.route, known]));
     this.slots.clear();
-    for (const shelved of stored.releases) {
-      const { route } = shelved.release;
-      this.slots.set(route, slotOf(shelved, switchOf.get(route)));
+    for (const entry of stored.releases) {
+      const { route } = entry.release;
+      this.slots.set(route, slotOf(entry, switchOf.get(route)));
     }
     this.lostRoutes.clear();
     for (const known of stored.switches) {
@@ -258,7 +258,7 @@ function servedTo(scope: Tier, all: readonly Slot[]): readonly Slot[] {
 }
 
 function slotOf(
-  { release, fault, coveredSinceMs }: Shelved,
+  { release, fault, coveredSinceMs }: RouteTableEntry,
   known: Omit<RouteSwitch, "route"> | undefined,
 ): Slot {
   return {
@@ -277,7 +277,7 @@ function slotOf(
  * Why a release may no longer serve; checked on every request, so an expiry closes the route to the
  * millisecond.
  */
-function staleness(slot: Slot, nowMs: number): "expired" | "superseded" | Shelved["fault"] {
+function staleness(slot: Slot, nowMs: number): "expired" | "superseded" | RouteTableEntry["fault"] {
   if (slot.fault !== null) return slot.fault;
   if (slot.release.version < slot.highestVersion) return "superseded";
   return slot.release.expiresAtMs <= nowMs ? "expired" : null;

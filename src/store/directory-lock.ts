@@ -1,7 +1,7 @@
 // One process per data directory (money.md §2), or per role in it. The kernel holds the lock (an exclusive SQLite
 // lock on a separate file), so it is released however the process ends; the pid file beside it only names the owner.
 import { Database } from "bun:sqlite";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "../lib/living-process.ts";
 import { fileRefusal, privateFile } from "./private-file.ts";
@@ -26,6 +26,27 @@ export function directoryOwner(directory: string): number | null {
     return Number.isSafeInteger(pid) && pid > 0 && isAlive(pid) ? pid : null;
   } catch {
     return null; // no such file, or this user may not read it
+  }
+}
+
+/**
+ * True if certainly no process owns the directory, false if one does or this user may not look. Unlike `directoryOwner` it
+ * asks the kernel, because the pid of a process in another container names nobody here. Makes and changes nothing.
+ */
+export function isDirectoryFree(directory: string): boolean {
+  const lockPath = lockFile(directory, "tollgate");
+  try {
+    statSync(lockPath);
+    const lock = new Database(lockPath, { readonly: true });
+    try {
+      lock.run("PRAGMA busy_timeout = 0");
+      lock.query("SELECT 1 FROM sqlite_master").values();
+      return true;
+    } finally {
+      lock.close();
+    }
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT";
   }
 }
 

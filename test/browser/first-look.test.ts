@@ -25,9 +25,29 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
+test("an organization without credits is told to add some before its first request, at the welcome and on the overview", async () => {
+  const poor = await dashboard.root.app("POST /operator/organizations", {}, { name: "Basalt" });
+  await newMember(dashboard.root, dashboard.gateway, {
+    org: poor.id,
+    role: "owner",
+    email: "omar@example.com",
+  });
+  const omar = await dashboard.visitor("omar@example.com");
+  await omar.open(path.welcome());
+  await omar.page.getByRole("button", { name: welcomeTexts.createKey }).click();
+  await omar.page.getByLabel(secretTexts.stored).check();
+  await omar.page.getByRole("button", { name: secretTexts.done, exact: true }).click();
+  await omar.page.getByText(welcomeTexts.needsCredits).waitFor();
+  await omar.open(path.organization(poor.id));
+  const next = omar.page.getByText(overviewTexts.next, { exact: true }).locator("..");
+  const { credits, first_request, invited } = overviewTexts.steps;
+  expect(await next.getByRole("link").allInnerTexts()).toEqual([credits, first_request, invited]);
+  await omar.leave();
+});
+
 test("the first run names a model that can be called, and its test request is answered", async () => {
   await visitor.open(path.welcome());
-  await visitor.page.getByRole("button", { name: welcomeTexts.makeKey }).click();
+  await visitor.page.getByRole("button", { name: welcomeTexts.createKey }).click();
   const snippet = await visitor.page.getByRole("tabpanel", { name: "curl" }).innerText();
   expect(snippet).toContain(`"model":"${PLAIN.model}"`);
   await visitor.page.getByLabel(secretTexts.stored).check();

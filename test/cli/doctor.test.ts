@@ -1,7 +1,7 @@
 // `doctor` finds the running gateway like every command: from a shell with another PORT, or none.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serveProcess, type Served } from "../support/served.ts";
@@ -39,6 +39,34 @@ async function told(env: Record<string, string> = {}): Promise<{ found: string; 
 }
 
 const found = async (): Promise<string> => (await told()).found;
+
+test(
+  "a gateway that serves another store is not taken for this one's: it has the port that a start here would want",
+  async () => {
+    const { url } = (await Bun.file(join(data(), "operator.json")).json()) as { url: string };
+    const { DATABASE_URL: _, TOLLGATE_DATA_DIR: __, ...env } = process.env;
+    const left = join(folder, "left-behind"); // by a gateway that was killed; another one has its port now
+    mkdirSync(left);
+    cpSync(join(data(), "operator.json"), join(left, "operator.json"));
+    for (const directory of [join(folder, "never-used"), left]) {
+      const start = ["--port", new URL(url).port, "--data-dir", directory];
+      const doctor = await runToEnd(PROGRAM, ["doctor", "--json", ...start], { cwd: folder, env });
+      const { findings } = JSON.parse(doctor.out) as { findings: { check: string }[] };
+      expect(findings.find(({ check }) => check === "gateway")).toMatchObject({
+        state: "note",
+        found: `not running; the gateway at ${url} has another store`,
+        next: expect.stringContaining("--data-dir"),
+      });
+      expect(findings.find(({ check }) => check === "address")).toMatchObject({
+        state: "wrong",
+        found: expect.stringContaining("is in use by process"),
+      });
+      const serve = await runToEnd(PROGRAM, ["serve", ...start], { cwd: folder, env });
+      expect([doctor.code, serve.code]).toEqual([1, 1]);
+    }
+  },
+  PATIENCE_MS,
+);
 
 test(
   "a gateway on a port that this shell does not know, and none once it has ended",

@@ -240,7 +240,7 @@ export class World {
           hold: usd(hold),
           promptBound: 1_000_000,
           outputBound: 1_000_000,
-          outputMaximum: output,
+          outputCeiling: output,
           stream: false,
           surface: "chat.completions",
           timeoutMs: 60_000,

@@ -69,7 +69,7 @@ export const billingTexts = {
   arrived: (amount: string) => `The payment of ${amount} is confirmed and credited.`,
   notPaid: (id: string, reason: string | null) =>
     `Order ${id} was not paid${reason === null ? "" : `: ${reason}`}. Nothing was credited.`,
-  noCard: "No card is saved yet. Add credits once and keep the card.",
+  noCard: "No card is saved. Add credits once and keep the card.",
   card: (card: string) => `Charges ${card}.`,
   spent: "Topped up automatically this month:",
   autoOn: "Top up automatically",

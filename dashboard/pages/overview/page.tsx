@@ -11,6 +11,7 @@ import { Page, Section } from "../../components/page.tsx";
 import { RangeChoice } from "../../components/range-choice.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { oneOf, useFilters } from "../../filters.ts";
+import { isZero } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
 import { overviewTexts as words } from "./texts.ts";
 import { pageNames } from "../../components/texts.ts";
@@ -90,8 +91,12 @@ function Figures({ org, range, of }: TilesProps) {
 
 const STEPS = { key: "keys", first_request: "playground", credits: "billing", invited: "team" } as const;
 
+const IN_ORDER = ["key", "first_request", "credits", "invited"] as const;
+/** Without credits the first request would be refused. */
+const CREDITS_FIRST = ["key", "credits", "first_request", "invited"] as const;
+
 /** What a new organization has not done yet, as far as this person may do it. */
-function Steps({ of: { steps } }: { of: Overview }) {
+function Steps({ of: { steps, balance } }: { of: Overview }) {
   const { may } = useMembership();
   const mine = {
     key: may("keys.create"),
@@ -99,9 +104,8 @@ function Steps({ of: { steps } }: { of: Overview }) {
     credits: may("credits.buy"),
     invited: may("team.change"),
   };
-  const open = (["key", "first_request", "credits", "invited"] as const).filter(
-    (step) => mine[step] && !steps[step],
-  );
+  const order = isZero(balance.available_usd) ? CREDITS_FIRST : IN_ORDER;
+  const open = order.filter((step) => mine[step] && !steps[step]);
   if (open.length === 0) return null;
   return (
     <Group gap="xs">

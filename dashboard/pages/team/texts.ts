@@ -22,7 +22,7 @@ export const teamTexts = {
   columns: {
     member: "Member",
     role: "Role",
-    twoFactor: "Two-factor",
+    twoFactor: "Second factor",
     lastSeen: "Last seen",
     joined: "Joined",
     keys: "Keys",

@@ -9,6 +9,7 @@ import { Icon } from "../../components/icon.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
+import { isZero } from "../../format/money.ts";
 import { path } from "../../path-builder.ts";
 import { secretTexts } from "../../components/texts.ts";
 import { welcomeTexts as words } from "./texts.ts";
@@ -23,11 +24,11 @@ interface StepsProps {
 export function Steps({ org, baseUrl, email }: StepsProps) {
   const steps = useQuery({
     ...read("GET /orgs/{org}/overview", { org: org.org }),
-    select: (overview) => overview.steps,
+    select: ({ steps, balance }) => ({ ...steps, canPay: !isZero(balance.available_usd) }),
   });
   return (
     <Loaded query={steps}>
-      {({ key, first_request, credits, invited }) => (
+      {({ key, first_request, credits, invited, canPay }) => (
         <Stack gap="lg">
           <Step done title={words.account}>
             <Text size="sm" c="dimmed">
@@ -43,7 +44,7 @@ export function Steps({ org, baseUrl, email }: StepsProps) {
             <KeyStep org={org.org} baseUrl={baseUrl} done={key} />
           </Step>
           <Step done={first_request} title={words.request}>
-            <TestRequest org={org.org} />
+            <TestRequest org={org.org} canPay={canPay} />
           </Step>
           <Divider />
           <Group justify="space-between">
@@ -96,7 +97,7 @@ function KeyStep({ org, baseUrl, done }: { org: string; baseUrl: string; done: b
       {create.isSuccess ? null : (
         <div>
           <Button variant={done ? "default" : "filled"} loading={create.isPending} onClick={make}>
-            {done ? words.anotherKey : words.makeKey}
+            {done ? words.anotherKey : words.createKey}
           </Button>
         </div>
       )}

@@ -10,7 +10,13 @@ import { Link } from "../../components/link.tsx";
 import { path } from "../../path-builder.ts";
 import { welcomeTexts as words } from "./texts.ts";
 
-export function TestRequest({ org }: { org: string }) {
+interface TestRequestProps {
+  org: string;
+  /** The organization has credits left. Without, the button stays: a model may cost nothing. */
+  canPay: boolean;
+}
+
+export function TestRequest({ org, canPay }: TestRequestProps) {
   const models = useQuery(read("GET /orgs/{org}/models", { org }));
   const keys = useQuery(
     read("GET /orgs/{org}/keys", { org }, { state: "usable", scope: "standard", limit: 1 }),
@@ -23,7 +29,7 @@ export function TestRequest({ org }: { org: string }) {
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        {missing ?? words.requestHelp(model?.id ?? "", key?.name ?? "")}
+        {missing ?? (canPay ? words.requestHelp(model?.id ?? "", key?.name ?? "") : words.needsCredits)}
       </Text>
       <Group gap="sm">
         <Button

@@ -18,9 +18,11 @@ export const welcomeTexts = {
   keyName: "First key",
   keyHelp: "A program needs a key to call a model. It is shown once, with ready-made snippets.",
   keyDone: "This organization has a key. Its secret was shown when it was created.",
-  makeKey: "Make a key",
+  createKey: "Create a key",
   anotherKey: "Create another key",
   needsKey: "Create a key first: it pays for the request.",
+  needsCredits:
+    "This organization has no credits yet, so a model that costs something refuses. Add credits first, at the end of this page.",
   needsModel: "No model can be called right now. The models page explains why.",
   requestHelp: (model: string, key: string) =>
     `Asks ${model} a short question. It is a real request: the key “${key}” pays for it.`,

@@ -30,7 +30,7 @@ type Route = AdmissionPlan["routes"][number];
 /** Added to the retention before a claim row may be purged, for requests that end late. */
 const PURGE_SLACK_MS = DAY_MS;
 
-/** The numbers refer to that order. Throws `UnreadableRecord` for an organization without a balance. */
+/** The numbers are those of money.md §7. Throws `UnreadableRecord` for an organization without a balance. */
 export function decideAdmission(batch: BatchState, admission: AdmissionRequest): DecidedAdmission {
   const { credential, asked } = admission;
   const { organizationId, keyId } = credential;
@@ -59,7 +59,7 @@ export function decideAdmission(batch: BatchState, admission: AdmissionRequest):
     stoppedRefusal(batch, organizationId, plan); //                                                       8
   if (rights !== null) return refused(rights);
   const { maxOutputTokens } = known.key;
-  if (maxOutputTokens !== null && plan.outputMaximum > maxOutputTokens)
+  if (maxOutputTokens !== null && plan.outputCeiling > maxOutputTokens)
     return { ...refused(refuse.outputLowered()), outputAtMost: maxOutputTokens };
   const limited = limitedBy(batch, { organizationId, keyId, model: plan.model }, postings.atMs);
   const spans = spansNow(batch, known.key, month, postings.atMs);

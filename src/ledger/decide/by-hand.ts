@@ -2,7 +2,7 @@
 // Makes the same postings as any other end, and records the decision, who made it and why in the same transaction.
 import type { Actor } from "../../domain/actor.ts";
 import { formatUsd, ZERO_USD } from "../../domain/money.ts";
-import { type OpenRequest, release, settle } from "./resolution.ts";
+import { bookSettlement, bookVoid, type OpenRequest } from "./resolution.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { EndingByHand, EndedByHand } from "../ledger.ts";
 import { OWNER_LOST } from "../records.ts";
@@ -29,9 +29,9 @@ export function decideByHand(batch: BatchState, ending: EndingByHand, actor: Act
     totalMs: Math.max(0, postings.atMs - request.admittedAtMs),
   };
   if (charge === null)
-    release(batch, found, { ...end, status: 500, errorCode: OWNER_LOST, freeClaim: false, answer: null });
+    bookVoid(batch, found, { ...end, status: 500, errorCode: OWNER_LOST, freeClaim: false, answer: null });
   else
-    settle(batch, found, {
+    bookSettlement(batch, found, {
       ...end,
       releaseDigest: null,
       evidence: "operator",

@@ -29,7 +29,7 @@ export interface OpenRequest {
 export function decideSettlement(batch: BatchState, settlement: Settlement, owner: Owner): ResolveOutcome {
   const found = openRequest(batch, settlement, owner);
   if (!("request" in found)) return found;
-  settle(batch, found, settlement);
+  bookSettlement(batch, found, settlement);
   return { kind: "done", balance: found.postings.balance.available };
 }
 
@@ -37,7 +37,7 @@ export function decideSettlement(batch: BatchState, settlement: Settlement, owne
 export type Settling = Omit<Settlement, "releaseDigest"> & { releaseDigest: string | null };
 
 /** Books the charge, the rest of the hold, and the usage. Throws as `decideSettlement` does. */
-export function settle(batch: BatchState, found: OpenRequest, settlement: Settling): void {
+export function bookSettlement(batch: BatchState, found: OpenRequest, settlement: Settling): void {
   const { request, postings } = found;
   const { charge, variance, usage, lowered } = settlement;
   const hold = lowered === undefined ? request.hold : minUsd(lowered.hold, request.hold);
@@ -51,7 +51,7 @@ export function settle(batch: BatchState, found: OpenRequest, settlement: Settli
   postings.moveForRequest("rest", subUsd(request.hold, charge));
   postings.moveForRequest("variance", variance);
   postings.payDebt(null);
-  releaseMonth(batch, request, charge);
+  bookKeyMonth(batch, request, charge);
   endRate(batch, request, usage.promptTokens + usage.completionTokens);
   addUsage(batch, request, settlement);
   const row: ClosedRow = {
@@ -113,16 +113,16 @@ function requireWhole(name: string, whole: number | null): void {
 export function decideVoid(batch: BatchState, voiding: Voiding, owner: Owner): ResolveOutcome {
   const found = openRequest(batch, voiding, owner);
   if (!("request" in found)) return found;
-  release(batch, found, voiding);
+  bookVoid(batch, found, voiding);
   return { kind: "done", balance: found.postings.balance.available };
 }
 
 /** Books the end of a request that costs nothing. */
-export function release(batch: BatchState, found: OpenRequest, voiding: Voiding): void {
+export function bookVoid(batch: BatchState, found: OpenRequest, voiding: Voiding): void {
   const { request, postings } = found;
   postings.moveForRequest("void", request.hold);
   postings.payDebt(null);
-  releaseMonth(batch, request, ZERO_USD);
+  bookKeyMonth(batch, request, ZERO_USD);
   endRate(batch, request, 0);
   const row: ClosedRow = {
     organizationId: request.organizationId,
@@ -168,7 +168,8 @@ function openRequest(
   return { request, postings };
 }
 
-function releaseMonth(batch: BatchState, request: RequestRow, charge: NanoUsd): void {
+/** Takes the whole hold off the key's month and adds the charge to it. */
+function bookKeyMonth(batch: BatchState, request: RequestRow, charge: NanoUsd): void {
   const month = batch.keyMonthNamed(request.organizationId, request.keyId, request.month);
   month.held = subUsd(month.held, request.hold);
   month.spent = addUsd(month.spent, charge);

@@ -130,7 +130,7 @@ function admissionOf(on: Stage, { request, requestId, releases, claim, asked }: 
         hold: asked.bounds?.hold ?? ZERO_USD,
         promptBound,
         outputBound: outputMax,
-        outputMaximum: outputMax,
+        outputCeiling: outputMax,
         stream,
         surface: surfaceOf(request),
         timeoutMs: TIMEOUT_MS,

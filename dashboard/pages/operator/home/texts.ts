@@ -51,7 +51,8 @@ export const operatorHomeTexts = {
       ? null
       : `${live} of ${counted(String(all), "route")} live${reason === null ? "" : ` · ${reason}`}`,
   waiting: "Waiting for you",
-  noWaiting: "Everyone has credits for three days or more, and nobody is waiting for Research Mode.",
+  noWaiting:
+    "Nobody who spends runs out of credits within three days, and nobody is waiting for Research Mode.",
   lowCredits: "Less than 3 days of credits",
   asksFor: (model: string) => `Research Mode for ${model}`,
   leftAt: "left, at",
