@@ -128,7 +128,7 @@ async function abandonMove(dataDir: string, to: string): Promise<Outcome> {
   const closed = await takeBack(dataDir, to);
   const database = closed
     ? "The database stays closed; drop it, and use an empty one for the next move."
-    : "Nothing of it had reached the database.";
+    : "No data had reached the database.";
   return {
     json: JSON.stringify({ moved: false, abandoned: true, database_closed: closed, data_dir: dataDir }),
     text: `The move was cancelled: the store in ${dataDir} opens again. ${database}`,
@@ -151,7 +151,7 @@ async function assertNotMoving(dataDir: string): Promise<void> {
   if (moving !== null)
     throw new Problem(
       `The store is ${moving}.`,
-      "Finish the move with the same ./tollgate db move --to …, or take it back with --abandon, and then back up.",
+      "Finish the move with the same ./tollgate db move --to …, or cancel it with --abandon, and then back up.",
     );
 }
 

@@ -106,7 +106,9 @@ function numberOf(dimension: RateDimension, text: string | undefined): number | 
 /** A limit below what is running is still a limit: tells the operator that nothing running is cut off. */
 function alreadyAbove({ running, in_force: { concurrent } }: RateLimitJson): string[] {
   if (concurrent === null || running <= concurrent) return [];
-  return [`${running} are running now and go on; none begins until fewer than ${concurrent} are running.`];
+  return [
+    `${running} are running now and will finish; no new one starts until fewer than ${concurrent} are running.`,
+  ];
 }
 
 const shown = (rows: readonly RateLimitJson[]): string =>

@@ -78,11 +78,11 @@ export class Concurrency {
 const tooMany = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "This organization has its share of the requests that the gateway runs at once, and others are waiting. Streams whose client has disconnected count until they end. Retry shortly.",
+    "This organization is already using its share of the gateway's concurrent requests, and others are waiting. Streams whose client has disconnected count until they end. Retry shortly.",
     { retryAfterMs: SHORTLY_MS },
   );
 
 const full = (): Refusal =>
-  new Refusal("overloaded", "The gateway is at its limit of requests in progress. Retry shortly.", {
+  new Refusal("overloaded", "The gateway has reached its limit of requests in progress. Retry shortly.", {
     retryAfterMs: SHORTLY_MS,
   });

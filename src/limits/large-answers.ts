@@ -17,6 +17,10 @@ const tooMuch = (): Refusal =>
   );
 
 const full = (): Refusal =>
-  new Refusal("overloaded", "The gateway is at its limit of large answers in progress. Retry shortly.", {
-    retryAfterMs: 1000,
-  });
+  new Refusal(
+    "overloaded",
+    "The gateway has reached its limit of large answers in progress. Retry shortly.",
+    {
+      retryAfterMs: 1000,
+    },
+  );

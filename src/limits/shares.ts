@@ -41,7 +41,7 @@ export class Counts {
   /** Takes `amount` more; a negative amount gives back. */
   add(id: string, amount: number): void {
     const now = this.of(id) + amount;
-    if (now < 0) throw new Error(`more was given back of ${id} than was taken`);
+    if (now < 0) throw new Error(`more of ${id} was returned than was taken`);
     if (now === 0) this.taken.delete(id);
     else this.taken.set(id, now);
     this.sum += amount;
@@ -73,7 +73,7 @@ export class Shares {
   add(shares: readonly Share[], amount: number): void {
     for (const { of } of shares) {
       const now = this.takenOf(of) + amount;
-      if (now < 0) throw new Error(`more was given back of ${of} than was taken`);
+      if (now < 0) throw new Error(`more of ${of} was returned than was taken`);
       if (now === 0) this.taken.delete(of);
       else this.taken.set(of, now);
     }

@@ -49,7 +49,7 @@ const tooMuch = (): Refusal =>
   );
 
 const full = (): Refusal =>
-  new Refusal("overloaded", "The gateway is at its upload limit. Retry shortly.", {
+  new Refusal("overloaded", "The gateway has reached its upload limit. Retry shortly.", {
     retryAfterMs: 1000,
   });
 

@@ -176,7 +176,7 @@ function assertSamePlace({ place }: Fence, url: string): void {
     throw new StoreFailure(
       "moving",
       `this store is being moved to ${place}, not to ${placeOf(url)}`,
-      "finish that move or take it back first",
+      "finish or cancel that move first",
     );
 }
 
@@ -270,7 +270,7 @@ async function closeTarget(url: string, id: string): Promise<boolean> {
   if (arrival === "moved")
     throw new StoreFailure(
       "moving",
-      "this move is complete and its database may be in use, so it cannot be taken back",
+      "this move is complete and its database may be in use, so it cannot be cancelled",
       "run ./tollgate db move --to … again to finish it",
     );
   return arrival === "abandoned";
@@ -336,6 +336,6 @@ async function assertSound({ url, dataKey }: PostgresStore): Promise<void> {
     throw new StoreFailure(
       "moving",
       `the copy does not pass the audit (${first?.invariant}, ${first?.organizationId})`,
-      "take the move back with ./tollgate db move --to … --abandon, and run ./tollgate ledger audit on the old store",
+      "cancel the move with ./tollgate db move --to … --abandon, and run ./tollgate ledger audit on the old store",
     );
 }

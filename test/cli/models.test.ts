@@ -243,7 +243,7 @@ test("without a network and without --from it uses the snapshot; an unknown name
   expect(ran.code).toBe(0);
   expect(JSON.parse(ran.out)).toMatchObject({ source: expect.stringContaining("LiteLLM"), skipped: [] });
   const mistaken = await models("import", "--model", "gpt-5.6-soll");
-  expect([mistaken.code, mistaken.err]).toEqual([1, expect.stringContaining("Near it: gpt-5.6-sol")]);
+  expect([mistaken.code, mistaken.err]).toEqual([1, expect.stringContaining("Similar names: gpt-5.6-sol")]);
   expect((await models("import")).err).toContain("--out");
   const claude = ["import", "--model", "claude-opus-5", "--file-tokens", "180000"];
   expect((await models(...claude)).err).toContain("--file-tokens and --file-pages belong together");

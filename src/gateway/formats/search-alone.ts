@@ -10,5 +10,5 @@ export const searchAlone = (type: string, at: Place): Error =>
     "unsupported_value",
     at,
     "type",
-    `${echo(type)} is the only tool, and no published rate covers its searches: what the model says without one would pass for what it found. Offer a tool of your own that searches.`,
+    `${echo(type)} is the only tool, but it is not available: no published rate covers its searches. Without it, the model's answer could be mistaken for search results. Offer a search tool of your own.`,
   );

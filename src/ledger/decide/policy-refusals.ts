@@ -140,7 +140,7 @@ export const entitlementRequired = (model: string): Refusal =>
 export const paidWorkspaceRequired = (model: string): Refusal =>
   new Refusal(
     "paid_workspace_required",
-    `The model \`${model}\` is open to paid workspaces. Buy credits once to use it; granted credits do not count.`,
+    `The model \`${model}\` is available only to paid workspaces. Buy credits once to use it; granted credits do not count.`,
   );
 
 /** 503, step 8 of money.md §7: the organization's books do not add up (§5), and only an operator knows when they will. */

@@ -114,7 +114,7 @@ export class NativeEvents {
   private note({ data, told }: NativeEvent): void {
     this.lastCharacters += data.length;
     if (this.lastCharacters > LAST_CHARACTERS_MAX)
-      throw new Error("the end of the message was told without end");
+      throw new Error("the upstream sent too many events for the end of the message");
     const merged = (name: "delta" | "usage"): JsonObject => ({
       ...objectOf(this.last?.[name]),
       ...objectOf(told[name]),

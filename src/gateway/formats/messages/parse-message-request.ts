@@ -164,7 +164,7 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
 /** `output_format` is the older name of `output_config.format`. */
 function setFormat({ request }: Draft, format: ResponseFormat | null): void {
   if (format !== null && request.responseFormat !== null)
-    throw invalid(null, "output_format", "says what `output_config.format` says. Send only one of them.");
+    throw invalid(null, "output_format", "repeats `output_config.format`. Send only one of them.");
   request.responseFormat ??= format;
 }
 
