@@ -144,7 +144,7 @@ async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {
   return { json: JSON.stringify(done), text: `The database ${done.database} has schema ${done.schema}.` };
 }
 
-/** A backup of a closed store would be as closed as it is. */
+/** A backup of a store that is closed for a move would be closed as well. */
 async function assertNotMoving(dataDir: string): Promise<void> {
   const { movingTo } = await import("../src/store/sqlite-inspect.ts");
   const moving = movingTo(dataDir);
@@ -168,8 +168,8 @@ async function leaveTrace(dataDir: string, files: readonly string[]): Promise<vo
 
 /**
  * Copies people first, which is quick, and the store right after: any pending audit lines in the people file are then
- * recognized if they have reached the audit log by then. The files get their names once both are whole and on the
- * disk, the store's last: whatever has that name is a backup.
+ * recognized if they have reached the audit log by then. The files get their names once both are complete and on disk,
+ * the store's last: a file with that name is a complete backup.
  */
 function backUpBoth({ store, people }: { store: string; people: string }, target: string): void {
   const copies = [
@@ -188,7 +188,7 @@ function backUpBoth({ store, people }: { store: string; people: string }, target
   }
 }
 
-/** The name of a copy that is being written; two that write at once do not meet. */
+/** The temporary name of a copy while it is written: two backups at the same time do not collide. */
 const partOf = (target: string): string => `${target}.part-${process.pid}`;
 
 function assertNew(target: string): void {

@@ -1,5 +1,5 @@
 // `doctor` says what is configured, what is missing and what to do next, without touching anything. Exit code 1 when
-// the gateway would not start as things stand: whatever `serve` would refuse is told in its words.
+// the gateway would not start as things stand: whatever `serve` would refuse is reported in the same words.
 import type { Command } from "commander";
 import type { Config } from "../src/config/config.ts";
 import { type Finding, note, ok, refused } from "./finding.ts";

@@ -120,10 +120,10 @@ const printed = ({ org, kind, amount, reference }: CreditGone | ReversalGone): s
 const listed = (what: string, names: readonly string[]): string[] =>
   names.length === 0 ? [] : [`${what}:${each(names)}`];
 
-/** All of them, one per line: a restore says it once. */
+/** All of them, one per line: a restore prints this only once. */
 const each = (names: readonly string[]): string => names.map((name) => `\n  ${plain(name)}`).join("");
 
-/** What of people is as in the backup again, for whoever ended it to end it once more. */
+/** Changes to people that the restore has undone, so that whoever made them can make them again. */
 function toldOfPeople(standsAgain: RestoreResult["standsAgain"]): string[] {
   if (standsAgain === null) return [];
   const { members, operators, signIns, invitationsEnded } = standsAgain;

@@ -22,7 +22,7 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   }
 }
 
-/** Asks by itself until the gateway answers: while the page starts, nothing else does. */
+/** Checks repeatedly until the gateway answers: while the page starts, nothing else does. */
 async function answered(): Promise<void> {
   const timer = setInterval(() => void askAgain(), AGAIN_MS);
   void askAgain();

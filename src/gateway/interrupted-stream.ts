@@ -18,7 +18,7 @@ const interrupted = (): Refusal =>
     { retry: false },
   );
 
-/** Null for a stream whose format is not known here: nothing of it is stored, and its retry is told so. */
+/** Null for a stream whose format is not known here: its answer is not stored, and a retry is told that. */
 export const interruptedStreams =
   (formats: readonly Format[]): PrintInterrupted =>
   (settled, release, sent) => {

@@ -17,7 +17,7 @@ interface Place {
   port: number;
 }
 
-/** Opens the port and closes it at once. Throws `ListenFailure` if nobody can listen there. */
+/** Opens the port and closes it immediately. Throws `ListenFailure` if the gateway could not listen there. */
 export function tryPort({ host, port }: Place): void {
   try {
     void Bun.serve({ hostname: host, port, fetch: () => new Response() }).stop(true);

@@ -117,10 +117,10 @@ function copyPeople(file: string, copy: string, replaced: string | null): Stands
   });
 }
 
-/** Room for what is written into the copy, beside it. */
+/** Additional space for what is written into the copy. */
 const MARGIN_BYTES = 16 * 1024 * 1024;
 
-/** The store that is replaced stays on the disk; a restore that runs out of room could keep less of it than it should. */
+/** The replaced store stays on the disk; a restore that ran out of space might not keep all of it. */
 function assertRoom(dataDirectory: string, file: string): void {
   const copied = [file, `${file}-wal`, `${file}.people`, `${file}.people-wal`];
   const needed = copied.reduce(
@@ -271,8 +271,8 @@ function freeSecond(paths: readonly string[]): Date {
 }
 
 /**
- * Renames the database with its log, so that SQLite opens it unchanged, unless an interrupted restore has done so: what
- * has its name now came from a backup. Returns the files kept.
+ * Renames the database with its log, so that SQLite opens it unchanged, unless an interrupted restore has done so
+ * already: then the file under its name came from a backup. Returns the files kept.
  */
 function setAside(path: string, at: Date): string[] {
   const aside = asideName(path, at);

@@ -68,8 +68,8 @@ function attachPeople(writer: Database, file: string): void {
 }
 
 /**
- * Every open sets these anew. EXTRA: the end of a journal is on disk, too, before the commit returns. Deleted
- * content is overwritten.
+ * Every open sets these again. EXTRA: the end of a journal is on disk, too, before the commit returns. Deleted content
+ * is overwritten.
  */
 function setForOneCommit(writer: Database): void {
   const files = writer.query<{ name: string }, []>("PRAGMA database_list").all();

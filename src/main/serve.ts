@@ -11,7 +11,7 @@ import { banner } from "./banner.ts";
 import { catchStrays, jobsOn } from "./jobs.ts";
 import { tellReady, workerOf } from "./workers.ts";
 
-/** The time a start that is told to end may take to close what it has opened. */
+/** How long a start that is told to stop may take to close what it has opened. */
 const CLOSE_WITHIN_MS = 1_000;
 /** One wish to end may arrive as several signals: from the terminal, from npm, from the parent of workers. */
 const ONE_WISH_MS = 1_000;

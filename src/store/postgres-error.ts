@@ -69,7 +69,7 @@ export function placeOf(url: string): string {
   }
 }
 
-/** What names the database: the setting of a start, or the option of a move. */
+/** The setting or option that names the database: a setting for a start, an option for a move. */
 export type DatabaseSetting = "DATABASE_URL" | "--to";
 
 /** SQLSTATE → what is wrong with the database, and what to do. */

@@ -2,8 +2,8 @@
 import { echo, type Place, refuse } from "../../domain/read-value.ts";
 
 /**
- * The refusal for a request whose only tool is such a search, at the tool's place. Beside other tools a search is left out: answers
- * get worse, but not wrong.
+ * The refusal for a request whose only tool is such a search, at the tool's place. Beside other tools a search is left
+ * out instead: answers without it are worse, but not wrong.
  */
 export const searchAlone = (type: string, at: Place): Error =>
   refuse(

@@ -84,7 +84,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
   };
 }
 
-/** The beta by which a cache mark may say who shares what it caches. */
+/** The beta that lets a cache mark have a scope, which says who shares the cached content. */
 const CACHE_SCOPE = "prompt-caching-scope-2026-01-05";
 
 function contractAt(upstreamModel: string, dialect: ClaudeDialect): Contract {

@@ -41,7 +41,7 @@ function asTold(told: JsonObject, ours: { usage: object }, calls: NamedCalls): o
   return { ...told, content, ...ours, usage, gateway: undefined }; // ours comes last
 }
 
-/** What clients read of an end, where the vendor leaves it out. */
+/** Members that clients read at the end of a message, added where the vendor omits them. */
 function untold({ native, choices: [choice] }: Answer): object {
   const ended = { stop_reason: STOP_REASONS[choice?.finishReason ?? "stop"], stop_sequence: null };
   return Object.fromEntries(Object.entries(ended).filter(([name]) => native?.[name] === undefined));

@@ -205,8 +205,8 @@ function readDiagnostics({ request, unsent }: Draft, value: unknown): void {
 }
 
 /**
- * Further checks by the vendor, for which no published rate exists: agents make them themselves if an answer brings no result. What
- * they say of their machine is not sent.
+ * Additional checks by the vendor, for which no rate is published. If an answer has no result of them, agents make the
+ * checks themselves. What agents report about their machine is not sent.
  */
 function readSafeguards({ request, unsent }: Draft, value: unknown): void {
   readArray(value, null, "safeguards");
@@ -297,7 +297,7 @@ function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
   return request;
 }
 
-/** The vendor wants the form of the answer in its newer place. */
+/** The vendor expects the form of the answer in its newer place. */
 function withFormat(body: JsonObject): JsonObject {
   const { output_format: format, ...rest } = body;
   if (!isPresent(format)) return body;
