@@ -153,7 +153,7 @@ test("if all models of a provider are left out, it prints the reasons, not that 
   const all = await models("import", "--from", damaged, "--provider", "acme", "--out", "none");
   expect([all.code, all.err]).toEqual([
     1,
-    expect.stringMatching(/none of acme's 2 chat models can be taken.*input_cost_per_token is -1/),
+    expect.stringMatching(/none of acme's 2 chat models can be imported.*input_cost_per_token is -1/),
   ]);
   for (const name of ["negative", "acme/negative"]) {
     const one = await models("import", "--from", damaged, "--provider", "acme", "--model", name);
