@@ -109,7 +109,7 @@ async function addressFinding({ listen }: Config, runs: boolean): Promise<Findin
   );
 }
 
-/** The demo's key lies in the data directory: where that keeps the store shut, it says so for both. */
+/** The demo's key is in the data directory: if that directory cannot be used, the finding about it covers both. */
 async function releasesFinding(config: Config, store: Finding[]): Promise<Finding> {
   const { trust, providers } = config;
   const { assertSigners } = await import("../src/main/releases.ts");
@@ -127,7 +127,7 @@ async function releasesFinding(config: Config, store: Finding[]): Promise<Findin
   );
 }
 
-/** The demo is of the simulator alone. */
+/** The demo models are served by the simulator only. */
 function unsold(providers: Config["providers"]): string {
   const others = providers.map(({ name }) => name).filter((name) => name !== "simulator");
   return others.length === 0 ? "" : `; nothing from ${others.join(", ")} is sold`;

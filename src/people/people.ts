@@ -220,7 +220,7 @@ export interface People {
 
   /** What an organization requires of its members. */
   rules(organizationId: string): Promise<OrganizationRules>;
-  /** Throws if the rules are no longer `from`. */
+  /** Throws if the rules have changed from `from`. */
   setRules(organizationId: string, change: { from: OrganizationRules; to: OrganizationRules }): Promise<void>;
 
   /** This person's own views, by name. */
