@@ -150,7 +150,7 @@ function descriptorsFinding({ limits: { maxConcurrent } }: Config): Finding {
   if (fit === null || fit >= maxConcurrent) return ok("open files", found);
   return note(
     "open files",
-    `${found}: ${fit} calls at once, not limits.max_concurrent's ${maxConcurrent}`,
+    `${found}: ${fit} concurrent calls, not limits.max_concurrent's ${maxConcurrent}`,
     "Raise it (LimitNOFILE of a service, ulimits of a container), or lower limits.max_concurrent.",
   );
 }

@@ -52,7 +52,7 @@ function wayOut(prepared: PreparedRequest, { held, debt }: Credits, affordable: 
     held === 0n
       ? ""
       : " Credits that running requests hold but do not use are released when those requests end.";
-  if (prepared.request?.maxTokens === 0) return `Add credits, or send fewer inputs at once.${wait}`;
+  if (prepared.request?.maxTokens === 0) return `Add credits, or send fewer inputs in one request.${wait}`;
   if (affordable > 0)
     return `Add credits, or set max_tokens to ${affordable} or less, which the credits cover now.${wait}`;
   return `${leastOf(prepared)} Add credits, or shorten the messages: no max_tokens is low enough.${wait}`;

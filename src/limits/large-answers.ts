@@ -12,7 +12,7 @@ export class LargeAnswers extends ByteRooms {
 const tooMuch = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "This organization has too many large answers in progress at once. Retry shortly, with fewer inputs or fewer requests at a time.",
+    "This organization has too many large answers in progress. Retry shortly, with fewer inputs or fewer requests at a time.",
     { retryAfterMs: 1000 },
   );
 

@@ -44,7 +44,7 @@ export class Uploads implements BodyRooms {
 const tooMuch = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "Too many or too large request bodies are being uploaded at once. Retry shortly, or send fewer at a time.",
+    "Too many or too large request bodies are being uploaded at the same time. Retry shortly, or send fewer at a time.",
     { retryAfterMs: 1000 },
   );
 

@@ -147,7 +147,7 @@ export const paidWorkspaceRequired = (model: string): Refusal =>
 export const organizationStopped = (): Refusal =>
   new Refusal(
     "organization_stopped",
-    "The credits of this organization do not match its records, so its calls that cost anything are refused until the operator has corrected them. Nothing was charged or held; other organizations are not affected. Ask the operator, who has been told.",
+    "The credits of this organization do not match its records, so its calls that cost anything are refused until the operator has corrected them. Nothing was charged or held; other organizations are not affected. Ask the operator, who has been notified.",
   );
 
 /** 403, step 10 of money.md §7: the limit of the key's day, week or month, whichever is reached first. */

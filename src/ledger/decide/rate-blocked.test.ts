@@ -30,8 +30,8 @@ test.each([
     { tokensPerMinute: 9 },
     "This key may use 9 tokens per minute: 0 are available now, and this request may use 1.",
   ],
-  [{ concurrent: 1 }, "This key may run 1 request at once; streams"],
-  [{ concurrent: 2 }, "This key may run 2 requests at once; streams"],
+  [{ concurrent: 1 }, "This key may run 1 request at the same time; streams"],
+  [{ concurrent: 2 }, "This key may run 2 requests at the same time; streams"],
 ])("%o", (limits, words) => {
   expect(said(limits, 1)).toStartWith(words);
 });

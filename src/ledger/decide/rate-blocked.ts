@@ -86,7 +86,7 @@ function refused({ at, of, limit, remaining, waitMs: wait }: Reached, tokens: nu
   const message = {
     requests: `${whose} may send ${counted(limit, "request")} per minute.`,
     tokens: `${whose} may use ${counted(limit, "token")} per minute: ${remaining} are available now, and this request may use ${tokens}. Tokens that requests reserve but do not use are returned when those requests end.`,
-    concurrent: `${whose} may run ${counted(limit, "request")} at once; streams whose client has disconnected count until they end.`,
+    concurrent: `${whose} may run ${counted(limit, "request")} at the same time; streams whose client has disconnected count until they end.`,
   }[of];
   return {
     refusal: new Refusal("rate_limit_exceeded", `${message} Send the request again in ${secondsOf(wait)}.`, {
