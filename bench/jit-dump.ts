@@ -48,7 +48,7 @@ export class JitDump {
   }
 }
 
-/** At most so many entries before an address are searched for one that covers it. */
+/** At most this many entries before an address are searched for one that covers it. */
 const SAME_PLACE_AT_MOST = 64;
 
 function codeAt(dump: Buffer, at: number): Code {

@@ -31,7 +31,7 @@ const keys = await Promise.all(
 type Key = (typeof keys)[number];
 
 /**
- * Sets limits that are never reached on so many subjects: first the key, then its organization, its model, and both.
+ * Sets limits that are never reached on this many subjects: first the key, then its organization, its model, and both.
  */
 async function limitedKey(subjects: number): Promise<Key> {
   const key = await world.key(await world.organization(1_000_000));
@@ -53,7 +53,7 @@ async function limitedKey(subjects: number): Promise<Key> {
   return key;
 }
 
-/** An organization's cost depends on where its rows are in the store: each run takes the next of so many. */
+/** An organization's cost depends on where its rows are in the store: each run takes the next of this many. */
 const ALIKE = 6;
 const limited = new Map<number, Promise<Key[]>>();
 let runs = 0;

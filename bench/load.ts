@@ -122,7 +122,7 @@ export async function openLoop(load: OpenLoad): Promise<LoadResult> {
   return recorder.end();
 }
 
-/** Sends `count` requests at once, each on its own open connection; returns the replies with their bodies. */
+/** Sends `count` requests at the same time, each on its own open connection; returns the replies with their bodies. */
 export async function burst(load: Load, count: number): Promise<Reply[]> {
   const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(load.origin)));
   const replies = await Promise.all(

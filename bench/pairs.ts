@@ -1,4 +1,4 @@
-// Answers `GET /run?flying=64&ms=800` in a process that does nothing else: keeps so many pairs of an admission and
+// Answers `GET /run?flying=64&ms=800` in a process that does nothing else: keeps that many pairs of an admission and
 // its settlement in flight for that long, and returns how many finished.
 import type { Release } from "../src/domain/release.ts";
 

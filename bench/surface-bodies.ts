@@ -7,7 +7,7 @@ const { completionTokens: ANSWER_TOKENS, replyBytes } = SCRIPTS["bench-json-1k"]
 /** The text of a whole answer, of about as many bytes as that of chat completions. */
 const TEXT = WORDS.repeat(20).slice(0, replyBytes - 400);
 const QUESTION = "Say how credits are held before a call and settled after it, briefly.";
-/** A vector of so many numbers has about as many bytes, too. */
+/** A vector of this many numbers has about the same number of bytes. */
 const DIMENSIONS = 90;
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -127,7 +127,7 @@ function addChange(alerts: Command): void {
       report(command, async (context) => {
         const { org, on, off, ifVersion } = options;
         if (on === true && off === true)
-          throw new WrongUsage("--on and --off exclude each other.", "Choose one of them.");
+          throw new WrongUsage("--on and --off cannot be combined.", "Choose one of them.");
         const gateway = await context.gateway();
         const { value: rules } = await gateway.call("GET /admin/v1/alerts/rules", { org });
         const before = rules.data.find(({ id }) => id === rule);

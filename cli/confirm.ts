@@ -10,7 +10,7 @@ export async function confirm(
   if (question.yes === true || !context.interactive) return;
   const { isCancel, text } = await import("@clack/prompts");
   const typed = await text({
-    message: `${question.what} Type ${question.name} to go on:`,
+    message: `${question.what} Type ${question.name} to continue:`,
     output: process.stderr,
   });
   if (!isCancel(typed) && typed === question.name) return;

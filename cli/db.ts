@@ -128,7 +128,7 @@ async function abandonMove(dataDir: string, to: string): Promise<Outcome> {
   const closed = await takeBack(dataDir, to);
   const database = closed
     ? "The database stays closed; drop it, and use an empty one for the next move."
-    : "Nothing of it had reached the database.";
+    : "No data had reached the database.";
   return {
     json: JSON.stringify({ moved: false, abandoned: true, database_closed: closed, data_dir: dataDir }),
     text: `The move was cancelled: the store in ${dataDir} opens again. ${database}`,
@@ -144,14 +144,14 @@ async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {
   return { json: JSON.stringify(done), text: `The database ${done.database} has schema ${done.schema}.` };
 }
 
-/** A backup of a closed store would be as closed as it is. */
+/** A backup of a store that is closed for a move would be closed as well. */
 async function assertNotMoving(dataDir: string): Promise<void> {
   const { movingTo } = await import("../src/store/sqlite-inspect.ts");
   const moving = movingTo(dataDir);
   if (moving !== null)
     throw new Problem(
       `The store is ${moving}.`,
-      "Finish the move with the same ./tollgate db move --to …, or take it back with --abandon, and then back up.",
+      "Finish the move with the same ./tollgate db move --to …, or cancel it with --abandon, and then back up.",
     );
 }
 
@@ -168,8 +168,8 @@ async function leaveTrace(dataDir: string, files: readonly string[]): Promise<vo
 
 /**
  * Copies people first, which is quick, and the store right after: any pending audit lines in the people file are then
- * recognized if they have reached the audit log by then. The files get their names once both are whole and on the
- * disk, the store's last: whatever has that name is a backup.
+ * recognized if they have reached the audit log by then. The files get their names once both are complete and on disk,
+ * the store's last: a file with that name is a complete backup.
  */
 function backUpBoth({ store, people }: { store: string; people: string }, target: string): void {
   const copies = [
@@ -188,7 +188,7 @@ function backUpBoth({ store, people }: { store: string; people: string }, target
   }
 }
 
-/** The name of a copy that is being written; two that write at once do not meet. */
+/** The temporary name of a copy while it is written: two backups at the same time do not collide. */
 const partOf = (target: string): string => `${target}.part-${process.pid}`;
 
 function assertNew(target: string): void {

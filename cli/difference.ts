@@ -2,7 +2,9 @@
 // values masked.
 
 const AROUND = 2;
-/** A literal value under a name like these. References to the environment or to a file, and numbers, are no secrets. */
+/**
+ * A literal value under a name like these. References to the environment or to a file, and numbers, are not secrets.
+ */
 const SECRET =
   /^(\s*"[^"]*(?:key|token|secret|password|authorization)[^"]*"\s*:\s*")(?!\{(?:env|file):|printenv \w+"|\d+")[^"]+(".*)$/i;
 

@@ -10,7 +10,7 @@ import {
   passByProxy,
 } from "./gateway.ts";
 
-/** What of the configuration says where a gateway would be, and what it would sell. */
+/** The settings that determine where a gateway would listen, and what it would serve. */
 interface Configured {
   /** Where it would answer. */
   address: string;
@@ -83,8 +83,9 @@ async function routesFinding(options: DoorOptions): Promise<Finding[]> {
 const PUBLISH = "Sign a release and publish it: docs/releases.md, From nothing to a served model.";
 
 /**
- * Finds it as every command does: by name, by the file that it wrote into the data directory, and at the address that is
- * configured here. The port in this shell may differ from the gateway's. `place`: where it answers; null if nowhere.
+ * Finds the gateway as every command does: by --url, by the file that it wrote into the data directory, and at the
+ * address configured here. The port in this shell may differ from the gateway's. `place`: where it answers; null if
+ * nowhere.
  */
 async function foundGateway(
   { address, dataDir, databaseUrl }: Configured,

@@ -47,7 +47,7 @@ async function fileFindings({ dataDir, trust }: Config): Promise<Finding[]> {
   ];
 }
 
-/** Of a store that is no demo. Copies that other tools make are not known here. */
+/** For a store that is not a demo. Backups made by other tools are not known here. */
 async function backupFinding(dataDir: string): Promise<Finding> {
   const { isOverdue, lastBackup } = await import("../src/store/last-backup.ts");
   const last = lastBackup(dataDir);

@@ -1,5 +1,5 @@
 // `doctor` says what is configured, what is missing and what to do next, without touching anything. Exit code 1 when
-// the gateway would not start as things stand: whatever `serve` would refuse is told in its words.
+// the gateway would not start as things stand: whatever `serve` would refuse is reported in the same words.
 import type { Command } from "commander";
 import type { Config } from "../src/config/config.ts";
 import { type Finding, note, ok, refused } from "./finding.ts";
@@ -111,7 +111,7 @@ async function addressFinding({ listen }: Config, runs: boolean): Promise<Findin
   );
 }
 
-/** The demo's key lies in the data directory: where that keeps the store shut, it says so for both. */
+/** The demo's key is in the data directory: if that directory cannot be used, the finding about it covers both. */
 async function releasesFinding(config: Config, store: Finding[]): Promise<Finding> {
   const { trust, providers } = config;
   const { assertSigners } = await import("../src/main/releases.ts");
@@ -129,7 +129,7 @@ async function releasesFinding(config: Config, store: Finding[]): Promise<Findin
   );
 }
 
-/** The demo is of the simulator alone. */
+/** The demo models are served by the simulator only. */
 function unsold(providers: Config["providers"]): string {
   const others = providers.map(({ name }) => name).filter((name) => name !== "simulator");
   return others.length === 0 ? "" : `; nothing from ${others.join(", ")} is sold`;
@@ -159,7 +159,7 @@ function descriptorsFinding({ limits: { maxConcurrent } }: Config): Finding {
   if (fit === null || fit >= maxConcurrent) return ok("open files", found);
   return note(
     "open files",
-    `${found}: ${fit} calls at once, not limits.max_concurrent's ${maxConcurrent}`,
+    `${found}: ${fit} concurrent calls, not limits.max_concurrent's ${maxConcurrent}`,
     "Raise it (LimitNOFILE of a service, ulimits of a container), or lower limits.max_concurrent.",
   );
 }

@@ -65,7 +65,11 @@ function addRevoke(entitlement: Command): void {
     .action((id: string, options: { yes?: boolean }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        await confirm(context, { what: "Its research calls stop at once.", name: id, yes: options.yes });
+        await confirm(context, {
+          what: "Its research calls are refused immediately.",
+          name: id,
+          yes: options.yes,
+        });
         const { text, value } = await gateway.call("POST /admin/v1/entitlements/{id}/revoke", { id });
         return { json: text, text: () => `${value.id} is ${value.status}.` };
       }),

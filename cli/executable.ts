@@ -29,7 +29,7 @@ function startOver(env: Record<string, string | undefined>): void {
   libc()?.execve(ptr(path), ptr(arguments_), ptr(environment));
 }
 
-/** Null if the system has none of them: `doctor` says what the limit is there. */
+/** Null if the system has no such library: `doctor` then reports the limit that applies. */
 function libc() {
   for (const name of LIBRARIES) {
     try {

@@ -16,7 +16,7 @@ export const note = (check: string, found: string, next: string): Finding => ({
   next,
 });
 
-/** A finding that keeps a gateway from starting, in the words of its start. `wayOut` becomes a sentence. */
+/** A finding that keeps a gateway from starting, worded as the start itself words it. `wayOut` becomes a sentence. */
 export function refused(check: string, found: string, wayOut = "Correct it, then try again."): Finding {
   const next = `${wayOut.slice(0, 1).toUpperCase()}${wayOut.slice(1)}`;
   return { check, state: "wrong", found, next: /[.!?)]$|FILE$|USER \S+$/.test(next) ? next : `${next}.` };

@@ -32,7 +32,7 @@ export interface Door {
 
 /** The content of `operator.json`. */
 export interface OperatorFile extends Door {
-  /** The configuration that the gateway runs with; missing if the gateway is of an earlier version. */
+  /** The configuration that the gateway runs with; missing if the gateway is an earlier version. */
   configuration?: { file: string | null; digest: string | null };
 }
 

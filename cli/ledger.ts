@@ -19,7 +19,7 @@ export function addLedger(program: Command): void {
         const { text, value } = await (await context.gateway()).call("GET /admin/v1/ledger/audit", {});
         if (!value.ok) say("Something does not add up. Keep the store as it is, and report it.");
         for (const { org, since } of value.stopped)
-          say(`Paid calls of ${org} are refused since ${since}: ./tollgate ledger stopped`);
+          say(`Paid calls of ${org} have been refused since ${since}: ./tollgate ledger stopped`);
         return { json: text, text: () => describe(value), exitCode: value.ok ? 0 : 1 };
       }),
     );
@@ -71,7 +71,7 @@ function addStopped(ledger: Command): void {
           "POST /admin/v1/ledger/stopped/{org}/resume",
           { org, reason },
         );
-        return { json: text, text: () => `${value.org} makes paid calls again.` };
+        return { json: text, text: () => `${value.org} can make paid calls again.` };
       }),
     );
 }

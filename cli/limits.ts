@@ -20,7 +20,7 @@ interface SetOptions extends Place {
 }
 
 export function addLimits(program: Command): void {
-  const limits = program.command("limits").description("requests and tokens per minute, requests at once");
+  const limits = program.command("limits").description("requests and tokens per minute, concurrent requests");
   addSet(limits);
   addList(limits);
 }
@@ -34,7 +34,7 @@ function addSet(limits: Command): void {
     .option("--model <model>", "for this model only")
     .option("--requests-per-minute <n|none>", "none lifts the limit")
     .option("--tokens-per-minute <n|none>", "prompt and output together, reserved as quoted")
-    .option("--concurrent <n|none>", "requests at once")
+    .option("--concurrent <n|none>", "concurrent requests")
     .option(
       "--if-version <version>",
       "refuse if these limits changed since `limits list --json` showed this version",
@@ -106,7 +106,9 @@ function numberOf(dimension: RateDimension, text: string | undefined): number | 
 /** A limit below what is running is still a limit: tells the operator that nothing running is cut off. */
 function alreadyAbove({ running, in_force: { concurrent } }: RateLimitJson): string[] {
   if (concurrent === null || running <= concurrent) return [];
-  return [`${running} are running now and go on; none begins until fewer than ${concurrent} are running.`];
+  return [
+    `${running} are running now and will finish; no new one starts until fewer than ${concurrent} are running.`,
+  ];
 }
 
 const shown = (rows: readonly RateLimitJson[]): string =>

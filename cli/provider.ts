@@ -163,7 +163,7 @@ function remedy({ reason }: Failure, { kind, name }: ProviderConfig): string {
     case "no_answer":
       return "The model could not give the requested answer: try another one.";
     case "broken":
-      return `It answers in another format than ${kind.name}: check kind and base_url.`;
+      return `It answers in a format other than ${kind.name}: check kind and base_url.`;
     case "rejected":
     case "content_filter":
     case "context_length":

@@ -95,7 +95,7 @@ export async function reportWatched(
 /** A continuous listing is not one document. */
 export function notWithJson(command: Command, what: string): void {
   if (command.optsWithGlobals<GlobalOptions>().json === true)
-    throw new WrongUsage(`${what} and --json exclude each other.`, "Leave out one of them.");
+    throw new WrongUsage(`${what} and --json cannot be combined.`, "Leave out one of them.");
 }
 
 /** Prints a line that is no result to stderr, so that stdout stays one document. */

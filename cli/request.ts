@@ -118,15 +118,17 @@ async function tail(gateway: Gateway, filters: Filters): Promise<never> {
   }
 }
 
-/** Requests of these states never ran, or still run. */
+/** Requests in these states never ran, or are still running. */
 const NOT_ENDED = new Set<string | undefined>(["running", "refused", "replay"]);
-/** So many running requests are followed, and so many of those that are in no list any more are looked up each time. */
+/**
+ * The maximum number of running requests that are followed, and of those no longer listed that are looked up each time.
+ */
 const FOLLOWED = 1_000;
 const LOOKED_UP = 10;
 
 /**
- * Each call returns the newest requests that are to be shown, oldest first; before them those that have ended since the last
- * call but began so long ago that 200 others are newer.
+ * Each call returns the newest requests to show, oldest first. Before them it returns requests that ended since the
+ * last call but are no longer among the newest 200.
  */
 function looksOf(gateway: Gateway, filters: Filters): () => Promise<Row[]> {
   const { status, code, ...all } = filters;

@@ -68,7 +68,7 @@ const formerAgain = (key: string, tollgate: string): string[] => [
 function toldOf(heldOn: HeldOn | null): string[] {
   if (heldOn === null)
     return [
-      "There was no store to read later changes from: keys and entitlements revoked or paused after the backup work again, routes disabled since are open, and money taken back since can be spent again. Revoke, pause, disable and book them again.",
+      "There was no store to read later changes from: keys and entitlements that were revoked or paused after the backup work again, routes that were disabled after it are open, and refunded or disputed payments can be spent again. Revoke, pause, disable and book them again.",
     ];
   const { revoked, routes, retriesAnew, keysUnpaused, chargedAgain } = heldOn;
   return [
@@ -80,11 +80,11 @@ function toldOf(heldOn: HeldOn | null): string[] {
         ]),
     ...toldOfMoney(heldOn),
     ...listed(
-      "Keys that are active again, paused since the backup (./tollgate keys pause KEY)",
+      "Keys that were paused after the backup and are active again (./tollgate keys pause KEY)",
       keysUnpaused,
     ),
     ...listed(
-      "Organizations whose card is charged automatically again, though they ended that since the backup (start with payments: { driver: manual } until they have ended it once more)",
+      "Organizations that switched off automatic top-up after the backup and whose card is charged automatically again (start with payments: { driver: manual } until they have switched it off again)",
       chargedAgain,
     ),
   ];
@@ -102,7 +102,7 @@ function toldOfMoney({ creditsGone, reversalsGone }: HeldOn): string[] {
     ...lost(
       chargebacks,
       "chargeback",
-      `What ${chargebacks.length === 1 ? "it" : "they"} took can be spent again: have the payment service send ${them(chargebacks)} once more (docs/payments.md), and of a credit above that was taken back credit only the rest`,
+      `What ${chargebacks.length === 1 ? "it" : "they"} took back can be spent again: have the payment service resend ${them(chargebacks)} (docs/payments.md). If one took back a credit listed above, credit only what remains of it`,
       chargebacks.map((gone) => `${printed(gone)} for ${gone.target}`),
     ),
     ...lost(
@@ -120,19 +120,27 @@ const printed = ({ org, kind, amount, reference }: CreditGone | ReversalGone): s
 const listed = (what: string, names: readonly string[]): string[] =>
   names.length === 0 ? [] : [`${what}:${each(names)}`];
 
-/** All of them, one per line: a restore says it once. */
+/** All of them, one per line: a restore prints this only once. */
 const each = (names: readonly string[]): string => names.map((name) => `\n  ${plain(name)}`).join("");
 
-/** What of people is as in the backup again, for whoever ended it to end it once more. */
+/** Changes to people that the restore has undone, so that whoever made them can make them again. */
 function toldOfPeople(standsAgain: RestoreResult["standsAgain"]): string[] {
   if (standsAgain === null) return [];
   const { members, operators, signIns, invitationsEnded } = standsAgain;
   const again = [
-    [members, "Members again, removed or given another role since the backup", "./tollgate members remove"],
-    [operators, "Operators again, removed since the backup", "Operators → People removes them"],
+    [
+      members,
+      "Removed or given another role after the backup, and members with their former role again",
+      "./tollgate members remove",
+    ],
+    [
+      operators,
+      "Removed as operators after the backup, and operators again",
+      "Operators → People removes them",
+    ],
     [
       signIns,
-      "Sign in as in the backup again, though password, passkeys or second factor have changed since",
+      "Sign in as at the time of the backup, although their password, passkeys or second factor have changed since",
       "./tollgate people reset EMAIL",
     ],
   ] as const;
@@ -142,12 +150,12 @@ function toldOfPeople(standsAgain: RestoreResult["standsAgain"]): string[] {
       .map(([names, what, way]) => `${what} (${way}):${each(names ?? [])}`),
     ...(members === null
       ? [
-          "No accounts of before could be read: members and operators removed since the backup are back. Remove them again.",
+          "The previous accounts could not be read: members and operators who were removed after the backup are back. Remove them again.",
         ]
       : []),
     ...(invitationsEnded > 0
       ? [
-          `${counted(invitationsEnded, "invitation")} of the backup ended: send them again where they are still wanted.`,
+          `${counted(invitationsEnded, "invitation")} of the backup ended. Send again those that are still wanted.`,
         ]
       : []),
   ];

@@ -67,7 +67,7 @@ function addDisable(route: Command): void {
     .action((name: string, options: { reason?: string; yes?: boolean }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        await confirm(context, { what: "Its requests are refused at once.", name, yes: options.yes });
+        await confirm(context, { what: "Its requests are refused immediately.", name, yes: options.yes });
         const body = { route: name, reason: options.reason ?? null };
         const { text, value } = await gateway.call("POST /admin/v1/routes/disable", body);
         return {

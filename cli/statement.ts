@@ -27,7 +27,7 @@ export function addStatement(program: Command): void {
       report(command, async (context) => {
         const { org, month, pdf, csv } = options;
         if ([pdf, csv, context.options.json].filter((one) => one !== undefined && one !== false).length > 1)
-          throw new WrongUsage("--pdf, --csv and --json exclude each other.", "Choose one of them.");
+          throw new WrongUsage("--pdf, --csv and --json cannot be combined.", "Choose one of them.");
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("GET /admin/v1/statement", { org, month });
         if (pdf !== undefined) return { json: text, text: () => writePdf(value, pdf) };

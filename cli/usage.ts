@@ -38,7 +38,7 @@ export function addUsage(program: Command): void {
     .action((options: UsageOptions, command: Command) =>
       reportWatched(command, options.watch, async (context) => {
         if (options.csv === true && context.options.json === true)
-          throw new WrongUsage("--csv and --json exclude each other.", "Choose one of them.");
+          throw new WrongUsage("--csv and --json cannot be combined.", "Choose one of them.");
         const { org, key, model, from, to, groupBy } = options;
         const query = { org, key, model, from, to, group_by: groupBy };
         const gateway = await context.gateway();

@@ -3,7 +3,7 @@
 // version of the gateway that answers then.
 
 const KEY = "tollgate.anew";
-/** At most so many reloads within that time, each after twice the time before. */
+/** At most this many reloads within this time, each after twice the previous delay. */
 const AT_MOST = 4;
 const WITHIN_MS = 60_000;
 const FIRST_AFTER_MS = 250;

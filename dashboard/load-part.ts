@@ -4,8 +4,8 @@ import { askAgain } from "./api/session.ts";
 import { comeAnew } from "./come-anew.ts";
 
 /**
- * If a part's code cannot be loaded, the screen stays as it is and the load is retried once the gateway answers. If
- * the gateway then has no such file, the page is of another version and is reloaded.
+ * If a part's code cannot be loaded, the screen stays as it is and the load is retried once the gateway answers. If the
+ * gateway then has no such file, the page belongs to another version and is reloaded.
  */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   try {
@@ -22,7 +22,7 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   }
 }
 
-/** Asks by itself until the gateway answers: while the page starts, nothing else does. */
+/** Checks repeatedly until the gateway answers: while the page starts, nothing else does. */
 async function answered(): Promise<void> {
   const timer = setInterval(() => void askAgain(), AGAIN_MS);
   void askAgain();

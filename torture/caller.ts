@@ -39,7 +39,7 @@ function ideographs({ id, ideographs: count }: PlannedRequest): string {
   return new TextDecoder("utf-16le").decode(codes);
 }
 
-/** Keep-alive comments are no part of the answer: a replay has them elsewhere. */
+/** Keep-alive comments are not part of the answer: a replay has them in other places. */
 const COMMENT = /^: .*\n\n/gm;
 
 export interface Sending {

@@ -1,5 +1,5 @@
 // What the run saw from outside the gateway: every answer to every request, every answer of the operator API, every
-// stroke of chaos. The checks read this, the simulator's bill and the store; they ask the gateway for nothing else.
+// injected fault. The checks read this, the simulator's bill and the store, and ask the gateway for nothing else.
 import type { Period, PlannedRequest, StandIn } from "./plan.ts";
 
 /** `whole`: to its proper end. `left`: the client disconnected. `cut`: the connection broke or was never made. */
@@ -107,7 +107,7 @@ export class History {
   readonly pauses: Absence[] = [];
   readonly closings: Closing[] = [];
   readonly releases: ReleaseFacts[] = [];
-  /** Requests in whose stored stream a bit was flipped. */
+  /** Requests whose stored stream had a bit flipped. */
   readonly rotten = new Set<string>();
   /** Requests that the gateways could not end and an operator ended. */
   readonly quarantined = new Set<string>();

@@ -40,7 +40,7 @@ export class Operator {
     throw new Error(`${method} ${path} was not answered within ${KNOWN_WITHIN_MS} ms`);
   }
 
-  /** As `call`; throws on a refusal, and notes the span in which it may have taken effect. */
+  /** Like `call`, but throws on a refusal, and records the period in which the call may have taken effect. */
   async change(
     change: Change,
     method: string,

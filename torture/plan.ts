@@ -26,7 +26,7 @@ export interface PlannedKey {
 export type Period = "month" | "week" | "day";
 
 /**
- * When a client leaves: after so many bytes of the body, or after so many milliseconds, whatever has happened by
+ * When a client leaves: after this many bytes of the body, or after this many milliseconds, whatever has happened by
  * then.
  */
 export type Leave = { afterBytes: number } | { afterMs: number } | null;

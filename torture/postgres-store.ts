@@ -14,7 +14,7 @@ import {
   UNFINISHED,
 } from "./store.ts";
 
-/** A standby finds its primary again at once; five seconds of refusals after each kill would test nothing new. */
+/** A standby finds its primary again immediately; five seconds of refusals after each kill would test nothing new. */
 const SERVER = { wal_retrieve_retry_interval: "100ms" };
 
 /** Leases are renewed every two seconds. */

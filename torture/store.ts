@@ -23,7 +23,7 @@ export interface RequestRow {
   promptBound: number;
   outputBound: number;
   errorCode: string | null;
-  /** In the order in which the transactions of the organization took effect. */
+  /** In the order in which the organization's transactions took effect. */
   openedTxn: number;
   closedTxn: number | null;
 }

@@ -122,7 +122,7 @@ export const isBroken = (text: string, { surface }: Spoken): boolean => SURFACE[
 /** Events of Responses that close what was open when a stream broke; they come with its end. */
 const CLOSINGS = /(?:(?:id: \d+\n)?event: response\.[a-z_.]+\.done\ndata: .*\n\n)+$/;
 
-/** What came before the event that says that it broke; everything if there is none. */
+/** What came before the event that reports the failure; everything if there is no such event. */
 export function sentOf(text: string, { surface }: Spoken): string {
   const broke = SURFACE[surface].broke.exec(text)?.index;
   if (broke === undefined) return text;

@@ -58,7 +58,7 @@ export interface Database {
 export interface Ground {
   /** The source tree that the gateways run; default: the checkout. */
   root?: string;
-  /** A database shared by so many gateways; default: one gateway on its embedded store. */
+  /** A database shared by this many gateways; default: one gateway on its embedded store. */
   database?: Database;
 }
 

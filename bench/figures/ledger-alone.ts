@@ -103,7 +103,7 @@ async function open(bench: Bench): Promise<LoneLedger[]> {
 
 /**
  * CPU microseconds per pair, of the ledger's process and of its database. `limited`: in organizations with limits on
- * so many subjects.
+ * this many subjects.
  */
 export async function costOf(
   { process, port, database, name }: LoneLedger,

@@ -10,7 +10,10 @@ import type { Figure } from "../figure.ts";
 import type { RunningPeer } from "../peer.ts";
 import type { Bench } from "./bench.ts";
 
-/** Each round of the plan has so many short ones: the machine's speed drifts during a visit to all of them. */
+/**
+ * Each round of the plan is split into this many short ones, because the machine's speed drifts while all parts are
+ * measured once.
+ */
 const ROUNDS = 3;
 const BARE = "bare proxy";
 const ALL = "all of it at once";

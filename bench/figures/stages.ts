@@ -1,5 +1,5 @@
-// Why requests share turns: the CPU µs of a request that calls 300 functions of the line's usual size, alone or with
-// others, in one piece or in stages that the others run at the same time. No peer takes part.
+// Shows why requests share turns: the CPU time, in µs, of a request that calls 300 functions of the usual size, alone
+// or together with others, in one piece or in stages that all of them run together. Measured without peers.
 import { join } from "node:path";
 import { figure, type Figure } from "../figure.ts";
 import { STAGES } from "../parts/stages.ts";

@@ -1,7 +1,7 @@
-// Models a load: so many requests a second of so many organizations, unevenly distributed, through so many gateways
-// into so many databases. Batch sizes follow from the rate of operations, the cost of a request from the batches, and
-// the number of machines from that. All of it is arithmetic on measured costs (costs.ts), so that a table of 100,000
-// requests a second can be checked on a machine that serves a thousand.
+// Models a load: a number of requests per second from a number of organizations, unevenly distributed, through a number
+// of gateways into a number of databases. Batch sizes follow from the rate of operations, the cost of a request from
+// the batches, and the number of machines from that. All of it is arithmetic on measured costs (costs.ts), so that a
+// table of 100,000 requests a second can be checked on a machine that serves a thousand.
 
 /** Microseconds of CPU, bytes and milliseconds, as measured by `npm run load-model -- --measure`. */
 export interface Costs {
@@ -60,14 +60,14 @@ export function sharesOf({ organizations, skew }: Pick<Load, "organizations" | "
 const dealt = (shares: Float64Array, nth: number, of: number): Float64Array =>
   shares.filter((_, rank) => rank % of === nth);
 
-/** The expected number of different organizations in so many draws. `shares` need not add up to 1. */
+/** The expected number of different organizations in this many draws. `shares` need not add up to 1. */
 export function distinct(shares: Float64Array, draws: number): number {
   if (draws <= 1) return 1;
   const whole = shares.reduce((sum, share) => sum + share, 0);
   return shares.reduce((met, share) => met + 1 - (1 - share / whole) ** draws, 0);
 }
 
-/** Operations per commit at a rate of so many per millisecond: those that arrived during the commit before. */
+/** Operations per commit at this rate per millisecond: those that arrived during the previous commit. */
 export function batchOf(
   perMs: number,
   { commitMs, operationMs }: Pick<Costs, "commitMs" | "operationMs">,

@@ -27,7 +27,9 @@ const WORDS: Readonly<Record<SqlDialect, Words>> = {
   },
 };
 
-/** For each table: the migration that creates it, the number of rows for so many requests, and their columns. */
+/**
+ * For each table: the migration that creates it, the number of rows for a given number of requests, and their columns.
+ */
 interface Filling {
   table: string;
   since: number;

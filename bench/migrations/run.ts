@@ -1,6 +1,6 @@
-// `npm run bench:migrations -- [--millions 1] [--store postgres|sqlite]`: runs every migration on a store with so
-// many million requests, and measures its time and how long traffic waits for a table meanwhile. With ten million a
-// run takes about seven minutes and 20 GB; docs/operations.md has the results of one.
+// `npm run bench:migrations -- [--millions 1] [--store postgres|sqlite]`: runs every migration on a store with that
+// many million requests, and measures how long it takes and how long traffic waits for a table meanwhile. With ten
+// million a run takes about seven minutes and 20 GB; docs/operations.md has the results of one.
 import { parseArgs } from "node:util";
 import { printMeasured } from "./measured.ts";
 import { measurePostgres } from "./postgres.ts";

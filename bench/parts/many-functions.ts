@@ -43,7 +43,7 @@ type Layer = (next: () => Promise<object>, of: object) => Promise<object>;
 const layerText = (n: number): string =>
   `async (next, of) => { const place = { of, at: ${n} }; const answer = await next(); return { answer, place }; }`;
 
-/** So many nested async functions. */
+/** This many nested async functions. */
 export async function layers(count: number): Promise<Through> {
   const all = await made<Layer>(count, layerText);
   return all.reduce<Through>(

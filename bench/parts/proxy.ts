@@ -68,7 +68,7 @@ function write(line: string): void {
   lines = "";
 }
 
-/** The signal of the upstream call, through so many controllers. */
+/** The signal of the upstream call, passed through this many abort controllers. */
 function signalOf(request: Request): AbortSignal {
   if (!CONTROLLER) return request.signal;
   const first = new AbortController();

@@ -8,7 +8,7 @@ export const STAGES = [1, 3, 10, 30, 100] as const;
 const FUNCTIONS = 300;
 const REQUESTS = 4_000;
 
-/** Until the last tier has compiled them. */
+/** Warm-up runs, until the JIT's last tier has compiled the functions. */
 const WARM_UP_ROUNDS = 4;
 
 type Functions = readonly ((of: Sum) => void)[];
@@ -22,7 +22,7 @@ async function request(functions: Functions, stages: number): Promise<void> {
   }
 }
 
-/** CPU µs of one request, of so many that run together. */
+/** CPU time of one request in µs, when this many run together. */
 async function microsOf(functions: Functions, together: number, stages: number): Promise<number> {
   const before = process.cpuUsage();
   for (let n = 0; n < REQUESTS; n += together)

@@ -1,6 +1,6 @@
 // Whether the gateway answers at all, according to the last call: tracked once for all pages, which keep their data.
 
-/** The interval at which a gateway that does not answer is asked again. */
+/** The interval at which a gateway that does not answer is checked again. */
 export const AGAIN_MS = 3_000;
 
 let awaySinceMs: number | null = null;

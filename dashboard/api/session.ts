@@ -22,7 +22,7 @@ export const visitQuery = queryOptions({
   queryFn: ({ signal }) => get<Visit>(SESSION, signal),
 });
 
-/** Asks whether the gateway answers; whatever comes of it is noted (reachable.ts). */
+/** Checks whether the gateway answers; the result is recorded (reachable.ts). */
 export const askAgain = (): Promise<void> =>
   get(SESSION).then(
     () => {},

@@ -3,7 +3,7 @@ import { exactMoney, formatMoney } from "../format/money.ts";
 import { formatLocalTime, formatTime, localTime, relativeTime } from "../format/time.ts";
 import { useTimeDisplay } from "../time-display.ts";
 
-/** An amount of at most so many characters fits in a tile at full size. */
+/** An amount of at most this many characters fits in a tile at full size. */
 const USUAL_LENGTH = 11;
 
 export function Money({ usd }: { usd: string }) {

@@ -75,8 +75,8 @@ function alignAmounts(table: HTMLTableElement): void {
     widths.set(cell.cellIndex, Math.max(width, widths.get(cell.cellIndex) ?? 0));
     last = cell;
   }
-  // Hidden while the widths are set: Chromium measured a width that was not there before as zero. The frame keeps its
-  // height, so that the page does not scroll.
+  // Hidden while the widths are set: Chromium measured a newly set width as zero. The frame keeps its height, so that
+  // the page does not scroll.
   const frame = table.parentElement;
   if (frame !== null) frame.style.minHeight = `${frame.offsetHeight}px`;
   table.style.display = "none";

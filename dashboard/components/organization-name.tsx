@@ -1,4 +1,5 @@
-// What an organization is called where there are several. Those of one name are told apart by the ends of their ids.
+// The name of an organization where several are shown. Those with the same name are distinguished by the ends of their
+// ids.
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../api/read.ts";
@@ -25,7 +26,7 @@ const endOf = (id: string): string => `…${id.slice(-4)}`;
 export const nameAmong = (namesakes: Namesakes, { id, name }: { id: string; name: string }): string =>
   namesakes.has(id) ? `${name} ${endOf(id)}` : name;
 
-/** On operators' pages. Without a name, as of one that is lost, the id stands for it. */
+/** For operators' pages. If the name is unknown, for example lost, the id is shown instead. */
 export function OrganizationName({ id, name }: { id: string; name: string | null }) {
   const shared = useNamesakes().has(id);
   return (

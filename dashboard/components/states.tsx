@@ -16,7 +16,7 @@ import { ButtonLink } from "./link.tsx";
 import { type Concern, NextStep } from "./next-step.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
-/** Grey lines in the shape of the content to come. */
+/** Grey lines in the shape of the content that is loading. */
 export function Loading({ lines = 5, height = 36 }: { lines?: number; height?: number }) {
   useLoading();
   return (

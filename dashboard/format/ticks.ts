@@ -9,7 +9,7 @@ const STEPS = [1, 2, 5] as const;
 const SMALLEST = { money: 1e-9, count: 1 } as const;
 export type Measured = keyof typeof SMALLEST;
 
-/** From zero to the first round amount that is not below `top`, in at most so many steps. */
+/** From zero to the first round amount that is not below `top`, in at most this many steps. */
 export function amountTicks(top: number, steps: number, measured: Measured): number[] {
   const least = Math.max(top / steps, SMALLEST[measured]);
   const power = Math.floor(Math.log10(least));

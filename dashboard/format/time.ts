@@ -92,7 +92,7 @@ export function formatSpan(ms: number): string {
 /** Today in UTC as `YYYY-MM-DD`. */
 export const today = (now: Date = new Date()): string => now.toISOString().slice(0, 10);
 
-/** The day so many days later; `""` if `day` is not a day. */
+/** The day this many days later; `""` if `day` is not a day. */
 export function addDays(day: string, days: number): string {
   const at = Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(at) ? "" : new Date(at + days * DAY_MS).toISOString().slice(0, 10);

@@ -1,6 +1,6 @@
-// Records which rule fires about which subject. A crossing and its messages are written together, before
-// anything is sent. The replica that marks the rule first sends, so that two replicas that see a crossing at
-// once send once.
+// Records which rule fires about which subject. A crossing and its messages are written together, before anything is
+// sent. The replica that marks the rule first sends, so that two replicas that see a crossing at the same time send one
+// message.
 import { randomBase62 } from "../lib/id.ts";
 import { placesFrom, type Sql, statement, textOf } from "../store/sql.ts";
 import { DASHBOARD, type Rule } from "./alert.ts";

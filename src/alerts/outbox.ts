@@ -42,9 +42,7 @@ export interface Tried {
 
 /** A claimed delivery without a recorded outcome is retried after this time. */
 const CLAIM_MS = 60_000;
-/**
- * Deliveries due at `?1` for channels of kind `?2`; a damaged row without a channel goes with the webhooks.
- */
+/** Deliveries due at `?1` for channels of kind `?2`; a damaged row without a channel is returned with the webhooks. */
 const DUE = `SELECT d.org_id, d.delivery_id, d.next_try_at FROM alert_delivery d
   LEFT JOIN alert_channel c ON c.channel_id = d.channel_id AND c.org_id = d.org_id
   WHERE d.state = 'waiting' AND d.next_try_at <= ?1 AND (CASE WHEN c.kind = 'mail' THEN 'mail' ELSE 'webhook' END) = ?2`;

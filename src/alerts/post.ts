@@ -1,7 +1,7 @@
-// Sends one POST to a customer's URL: connects to the address that was checked, verifies the certificate for
-// the host name, follows no redirect, and reads only the status of the response. On a socket of its own, not with
-// fetch, whose one thread carries the calls to providers, too: a receiver that sends interim responses without end
-// kept that thread busy.
+// Sends one POST to a customer's URL: connects to the address that was checked, verifies the certificate for the host
+// name, follows no redirect, and reads only the status of the response. Uses a socket of its own instead of fetch,
+// whose single thread also carries the calls to providers: a receiver that sent interim responses endlessly kept that
+// thread busy.
 import { connect, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectSecurely } from "node:tls";
 import { type Sent, TRY_MS } from "./sent.ts";
@@ -34,7 +34,7 @@ export async function post(
   }
 }
 
-/** The status of the answer. Rejects if there is none in time, or something else comes. */
+/** Returns the status of the response. Rejects if none arrives in time, or if it is not HTTP. */
 async function answered(
   { url, address }: ResolvedTarget,
   { headers, body }: { headers: Record<string, string>; body: string },
@@ -49,7 +49,7 @@ async function answered(
   }).map(([name, value]) => `${name}: ${value}`);
   const request = [`POST ${url.pathname}${url.search} HTTP/1.1`, ...lines, "", body].join("\r\n");
   const socket: Socket = open(url, address, () => socket.write(request));
-  socket.on("error", () => {}); // whoever reads is told
+  socket.on("error", () => {}); // the reader receives the error
   const late = setTimeout(() => socket.destroy(new DOMException("too late", "TimeoutError")), TRY_MS);
   try {
     let head = "";
@@ -83,7 +83,7 @@ function open(url: URL, address: string, opened: () => void): Socket {
 const HEAD_CHARACTERS = 16 * 1024;
 const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: [^\r\n]*)?\r?\n/;
 
-/** The status of the first final response; null if more has to come for that. Throws if it is no HTTP. */
+/** The status of the first final response; null if it has not arrived yet. Throws if the data is not HTTP. */
 function statusIn(head: string): number | null {
   const line = STATUS_LINE.exec(head);
   if (line === null) return null;

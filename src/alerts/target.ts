@@ -134,7 +134,7 @@ export async function resolveTarget(
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const addresses = isIP(host) === 0 ? await resolveHost(host) : [host];
   const [address] = addresses;
-  if (address === undefined) throw new TargetRefusal(`leads nowhere: ${host} has no address`);
+  if (address === undefined) throw new TargetRefusal(`cannot be resolved: ${host} has no address`);
   if (addresses.some((found) => isIP(found) === 0 || isMetadata(found))) throw metadata();
   // A name with a public and a private address is an attempt to get around the check, never an accident.
   if (!allow.privateTargets && !addresses.every(isPublicAddress)) throw notPublic();

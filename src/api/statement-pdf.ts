@@ -57,7 +57,7 @@ class StatementPage {
     this.pdf.text(`Made ${timeText(made_at)}`, { x: RIGHT, y: this.y, grey: 0.4, right: true });
     this.y += LINE;
     this.pdf.text(org.id, { x: LEFT, y: this.y, font: "mono", grey: 0.4 });
-    const state = final ? "The month has ended." : `The month still runs: as of ${timeText(to)}.`;
+    const state = final ? "The month has ended." : `The month is still running: as of ${timeText(to)}.`;
     this.pdf.text(state, { x: RIGHT, y: this.y, grey: 0.4, right: true });
     this.y += LINE;
   }
@@ -79,7 +79,7 @@ class StatementPage {
   }
 
   movements({ movements, other_movements }: StatementJson): void {
-    this.title("Credits that came or went back");
+    this.title("Credits added, refunded or charged back");
     for (const { at, kind, source, reference, request, amount_usd } of movements) {
       this.room(request === null ? LINE : 2 * LINE);
       this.pdf.text(timeText(at), { x: LEFT, y: this.y });
@@ -115,7 +115,9 @@ class StatementPage {
     }
     if (other_charges !== null) {
       const what =
-        other_charges.rows > 0 ? `${counted(other_charges.rows)} more` : "That no request accounts for";
+        other_charges.rows > 0
+          ? `${counted(other_charges.rows)} more`
+          : "Without a request that accounts for it";
       this.sum(what, other_charges.amount_usd);
     }
     this.pdf.rule(this.y - 9, LEFT, RIGHT);

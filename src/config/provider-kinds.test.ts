@@ -84,7 +84,9 @@ describe("a name, a kind and a key", () => {
     });
     expect(complaint("kind: azure, api_key: k")).toContain("https://my-resource.openai.azure.com/openai/v1");
     expect(complaint(at)).toStartWith("api_key: is required, or entra: ");
-    expect(complaint(`${at}, api_key: k, ${application}`)).toStartWith("entra: excludes api_key");
+    expect(complaint(`${at}, api_key: k, ${application}`)).toStartWith(
+      "entra: cannot be combined with api_key",
+    );
     expect(complaint('kind: azure, api_key: k, base_url: "https://r.openai.azure.com"')).toStartWith(
       "base_url: must end in /openai/v1",
     );
@@ -105,7 +107,9 @@ describe("a name, a kind and a key", () => {
     expect(complaint("kind: bedrock-openai, api_key: k, region: Frankfurt")).toStartWith("region: must be");
     const here = "kind: bedrock-openai, region: us-east-1";
     expect(complaint(here)).toStartWith("api_key: is required, or access_key_id");
-    expect(complaint(`${here}, api_key: k, ${AWS}`)).toStartWith("access_key_id: excludes api_key");
+    expect(complaint(`${here}, api_key: k, ${AWS}`)).toStartWith(
+      "access_key_id: cannot be combined with api_key",
+    );
     expect(complaint(`${here}, access_key_id: AKIDEXAMPLE123456`)).toStartWith(
       "secret_access_key: is required",
     );
@@ -138,8 +142,8 @@ describe("a name, a kind and a key", () => {
       role: { session_name: "tollgate" },
     });
     for (const [settings, said] of [
-      [`kind: bedrock, ${machine}, api_key: k`, "role: excludes api_key"],
-      [`kind: bedrock, ${machine}, ${AWS}`, "role: excludes access_key_id"],
+      [`kind: bedrock, ${machine}, api_key: k`, "role: cannot be combined with api_key"],
+      [`kind: bedrock, ${machine}, ${AWS}`, "role: cannot be combined with access_key_id"],
       [`kind: bedrock, ${machine}, session_token: t`, "session_token: has no effect without access_key_id"],
       [
         `kind: bedrock, ${here} { from: metadata }`,
@@ -151,7 +155,10 @@ describe("a name, a kind and a key", () => {
       ],
       [container('uri: "http://10.0.0.1/x"'), "role.uri: must be an https:// address"],
       [container('uri: "https://u:p@h/x"'), "role.uri: must be an https:// address"],
-      [container('uri: "https://h/x", token: a, token_file: /t'), "role.token: excludes token_file"],
+      [
+        container('uri: "https://h/x", token: a, token_file: /t'),
+        "role.token: cannot be combined with token_file",
+      ],
       [container('uri: "https://h/x", token_file: t'), "role.token_file: must be the absolute path"],
       [identity(`role_arn: me, token_file: /t`), "role.role_arn: must be a role's ARN"],
       [identity(`role_arn: ${role_arn}`), "role.token_file: "],

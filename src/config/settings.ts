@@ -110,11 +110,11 @@ const limits = group({
     .max(300_000)
     .default(0)
     .describe(
-      "On a stop: how long to keep serving with /readyz off, so that a load balancer stops sending requests, before the port closes.",
+      "At shutdown: how long to keep serving with /readyz off, before the port closes, so that a load balancer stops sending requests.",
     ),
   stop_grace_ms: upToMilliseconds(HOUR_MS)
     .default(30_000)
-    .describe("On a stop: how long running answers may take to finish."),
+    .describe("At shutdown: how long running answers may take to finish."),
   ...callerLimits,
 });
 

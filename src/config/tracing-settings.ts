@@ -58,7 +58,7 @@ export const tracing = z
       .enum(["http/json", "http/protobuf", "grpc"])
       .default("http/json")
       .describe(
-        "JSON is sent over HTTP, which every collector accepts that accepts protobuf over HTTP; grpc is refused.",
+        "JSON over HTTP, which every collector that accepts protobuf over HTTP also accepts; grpc is refused.",
       ),
     headers: pairs((name, value) =>
       HEADER_NAME.test(name) && HEADER_VALUE.test(value) ? null : `has an invalid header: ${name}`,

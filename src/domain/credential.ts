@@ -1,5 +1,5 @@
-// A bearer key whose shape and checksum were checked: whose it claims to be, and the digest that the ledger compares; and the
-// headers in which clients send one.
+// A bearer key whose format and checksum were checked: the owner that it claims, and the digest that the ledger
+// compares. Also the headers in which clients send one.
 import { Refusal } from "./refusals.ts";
 
 /** Well-formed, but not yet verified: the ledger (`checkKey`) decides whether the key exists and its secret matches. */

@@ -4,7 +4,7 @@
 export const STORE_FILE = "tollgate.sqlite";
 /** Accounts and memberships, beside the embedded store. */
 export const PEOPLE_FILE = "people.sqlite";
-/** The same in PostgreSQL: a schema of their own, beside the ledger's. */
+/** The same in PostgreSQL: a schema beside the ledger's. */
 export const PEOPLE_SCHEMA = "people";
 /** The key that seals stored answers and secrets. */
 export const DATA_KEY_FILE = "data.key";

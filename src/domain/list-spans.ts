@@ -2,7 +2,7 @@
 // them are written as we would print them.
 
 /** The bytes of one element. */
-export interface Span {
+export interface ByteSpan {
   from: number;
   to: number;
 }
@@ -16,10 +16,10 @@ export class ListSpans {
    * By where the list's name begins: an element each, or null for one that `JSON.stringify` may print otherwise: with blanks
    * outside strings, numbers other than short integers, or names that begin with a digit.
    */
-  readonly lists = new Map<number, (Span | null)[]>();
+  readonly lists = new Map<number, (ByteSpan | null)[]>();
   /** Of all elements that are written as we would print them. */
   plainBytes = 0;
-  private list: (Span | null)[] | null = null;
+  private list: (ByteSpan | null)[] | null = null;
   private from = 0;
   private plain = true;
   private elements = 0;

@@ -155,7 +155,7 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   organization_stopped: {
     happened:
       "the organization's credits do not match its records, so calls that cost anything are refused; running ones end as usual, and nothing is held",
-    next: "ask the operator, who has been told and can resume the organization; retrying does not help until then",
+    next: "ask the operator, who has been notified and can resume the organization; retrying does not help until then",
   },
   idempotency_in_progress: {
     happened: "the first request with this Idempotency-Key is still running, and the wait for it timed out",
@@ -182,7 +182,7 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   },
   rate_limit_exceeded: {
     happened:
-      "this key, its organization or the model is over its limit of requests or tokens per minute, or of requests at once (streams that still run after their client has disconnected count); or too much is being uploaded, is in progress as large answers, or is waiting to be counted",
+      "this key, its organization or the model is over its limit of requests or tokens per minute, or of concurrent requests (streams that still run after their client has disconnected count); or too much is being uploaded, is in progress as large answers, or is waiting to be counted",
     next: "wait as long as `retry-after` says; if `details.tokens` alone is above the limit, send fewer tokens",
   },
   internal_error: {
@@ -229,7 +229,7 @@ const ON_A_PAGE: Partial<Record<RefusalCode, RefusalWords>> = {
     next: "raise the limit, use another key, or wait until it counts from zero again",
   },
   rate_limit_exceeded: {
-    happened: "too many requests or tokens in a minute, or too many requests at once",
+    happened: "too many requests or tokens in a minute, or too many concurrent requests",
     next: "send fewer at a time, or have the limit raised",
   },
   context_length_exceeded: {

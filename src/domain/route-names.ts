@@ -1,4 +1,4 @@
-// The names in a route's id, as far as they can be told without its release.
+// The names in a route's id, as far as they can be derived without its release.
 
 export interface RouteNames {
   model: string;

@@ -24,7 +24,7 @@ export interface Check {
   holds: boolean | null;
 }
 
-/** One step with all its checks; `holds` is null if the step could not be judged, which is no proof. */
+/** One step with all its checks; `holds` is null if the step could not be checked, which proves nothing. */
 export interface VerifiedStep {
   name: VerificationStep;
   holds: boolean | null;

@@ -1,6 +1,6 @@
 // The lists of a large request as their caller wrote them. Most of what agents send is a long conversation that goes upstream
 // unchanged: where it is written just as we would print it, its bytes are taken over instead of printed (decision 99).
-import type { Span } from "./list-spans.ts";
+import type { ByteSpan } from "./list-spans.ts";
 import type { JsonObject } from "./read-value.ts";
 
 /** A part of JSON text: a string, or bytes in UTF-8. */
@@ -10,7 +10,7 @@ export type Piece = string | Uint8Array;
 export type BodyText = string | Uint8Array<ArrayBuffer>;
 
 export class WrittenLists {
-  private readonly lists = new Map<string, readonly (Span | null)[]>();
+  private readonly lists = new Map<string, readonly (ByteSpan | null)[]>();
   private readonly bytes: Buffer;
   /** True if a string may be written with escapes that are not ours. */
   private readonly escapes: boolean;
@@ -19,7 +19,7 @@ export class WrittenLists {
   constructor(
     body: Uint8Array,
     private readonly value: JsonObject,
-    lists: ReadonlyMap<number, readonly (Span | null)[]>,
+    lists: ReadonlyMap<number, readonly (ByteSpan | null)[]>,
   ) {
     this.bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     this.escapes = mayEscape(this.bytes);
@@ -36,7 +36,7 @@ export class WrittenLists {
     if (spans === undefined || !Array.isArray(written)) return [JSON.stringify(list)];
     const pieces: Piece[] = [];
     let text = "[";
-    let run: Span | null = null;
+    let run: ByteSpan | null = null;
     for (const [index, element] of list.entries()) {
       const span = isSame(element, written[index]) ? this.plainAt(spans, index) : null;
       if (run !== null && span?.from === run.to + 1) {
@@ -58,7 +58,7 @@ export class WrittenLists {
     return pieces;
   }
 
-  private plainAt(spans: readonly (Span | null)[], index: number): Span | null {
+  private plainAt(spans: readonly (ByteSpan | null)[], index: number): ByteSpan | null {
     const span = spans[index] ?? null;
     return span === null || (this.escapes && mayEscape(this.bytes.subarray(span.from, span.to)))
       ? null
@@ -108,7 +108,7 @@ export function printMembers(fields: JsonObject, written: WrittenLists | null): 
 }
 
 /** Bytes of the pieces in UTF-8. */
-export function bytesOf(pieces: readonly Piece[]): number {
+export function pieceBytes(pieces: readonly Piece[]): number {
   let bytes = 0;
   for (const piece of pieces)
     bytes += typeof piece === "string" ? Buffer.byteLength(piece) : piece.byteLength;
@@ -118,7 +118,7 @@ export function bytesOf(pieces: readonly Piece[]): number {
 /** One text of all pieces: a string if all of them are strings. */
 export function joined(pieces: readonly Piece[]): BodyText {
   if (pieces.every((piece) => typeof piece === "string")) return pieces.join("");
-  const text = Buffer.allocUnsafeSlow(bytesOf(pieces));
+  const text = Buffer.allocUnsafeSlow(pieceBytes(pieces));
   let at = 0;
   for (const piece of pieces) {
     if (typeof piece === "string") at += text.write(piece, at);

@@ -54,7 +54,7 @@ export class CallScope implements CallSignal, Member {
   leave(): void {
     if (this.clientLeft) return;
     this.clientLeft = true;
-    if (!this.options.outlivesClient) this.cut(new Failure("aborted", "unknown", "the client left"));
+    if (!this.options.outlivesClient) this.cut(new Failure("aborted", "unknown", "the client disconnected"));
   }
 
   /** Only the first reason counts. */

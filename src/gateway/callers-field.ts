@@ -35,7 +35,7 @@ export function callersMistake({ admitted, tried }: Tried, failure: Failure): Re
   return unknownField
     ? new Refusal(
         "unsupported_parameter",
-        `The provider of this model does not take ${path}. Leave it out. Nothing was charged.`,
+        `The provider of this model does not support ${path}. Leave it out. Nothing was charged.`,
         { param: path },
       )
     : new Refusal(

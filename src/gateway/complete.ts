@@ -191,5 +191,5 @@ const outranked = (failure: Failure | Refusal, callScope: CallScope): Failure | 
 const outcomeUnknown = (): Refusal =>
   new Refusal(
     "idempotency_outcome_unknown",
-    "This request was resolved elsewhere while it was running, and its outcome is not known. Retry with a new Idempotency-Key, or none.",
+    "Another process ended this request while it was still running, and its outcome is not known. If running it twice is acceptable, retry with a new Idempotency-Key, or without one.",
   );

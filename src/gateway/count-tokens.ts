@@ -40,7 +40,7 @@ const OWN_COUNT_MS = 5000;
 const tooMany = (whose: string): Refusal =>
   new Refusal(
     whose === "The gateway" ? "overloaded" : "rate_limit_exceeded",
-    `${whose} is at its limit of prompts being counted at once. Retry shortly.`,
+    `${whose} has reached its limit of prompts being counted at the same time. Retry shortly.`,
     { retryAfterMs: 1000 },
   );
 

@@ -12,7 +12,7 @@ const MAX_RETRY_AFTER_MS = 60_000;
 const again = "Nothing was charged; retry the request.";
 const unproven =
   "It is unknown whether the provider ran this request, so it is not retried automatically. Nothing was charged; " +
-  "retry with a new Idempotency-Key, or none, if running it twice is acceptable.";
+  "if running it twice is acceptable, retry with a new Idempotency-Key, or without one.";
 
 /** The refusal for a stream that failed after its first part was delivered; never retried automatically, because it was charged. */
 export function brokenStream({ reason }: Failure): Refusal {
@@ -20,7 +20,7 @@ export function brokenStream({ reason }: Failure): Refusal {
   return new Refusal(
     timedOut ? "provider_timeout" : "provider_error",
     `${BROKEN_BY[reason] ?? "The provider failed"} in the middle of the answer. The prompt and the tokens delivered ` +
-      "until then were charged, see gateway.cost. Retry with a new Idempotency-Key, or none, for a complete answer.",
+      "until then were charged (see gateway.cost). To get a complete answer, retry with a new Idempotency-Key, or without one.",
     { retry: false },
   );
 }
@@ -28,7 +28,7 @@ export function brokenStream({ reason }: Failure): Refusal {
 const BROKEN_BY: Partial<Record<Failure["reason"], string>> = {
   stopped: "The gateway stopped",
   shortage: "The gateway failed",
-  deadline: "The time limit of an answer was reached",
+  deadline: "The time limit for answers was reached",
   timeout: "The provider stopped sending",
   connect_timeout: "The provider stopped sending",
 };
@@ -51,7 +51,7 @@ export function refusalOf(failure: Failure): Refusal {
     case "connect":
     case "rate_limited":
     case "unavailable":
-      return byProof(failure, "The provider cannot accept the request at the moment.", {
+      return byProof(failure, "The provider cannot accept the request right now.", {
         retryAfterMs: Math.min(failure.upstream.retryAfterMs ?? RETRY_AFTER_MS, MAX_RETRY_AFTER_MS),
       });
     case "shortage":
@@ -78,7 +78,7 @@ export function refusalOf(failure: Failure): Refusal {
     case "quota":
       return notAgain(
         "provider_error",
-        "The provider did not accept the request from this gateway. Nothing was charged; the operator has been told.",
+        "The provider did not accept the request from this gateway. Nothing was charged, and the operator has been notified.",
       );
     default: {
       const never: never = failure.reason;

@@ -14,11 +14,11 @@ const interrupted = (): Refusal =>
   new Refusal(
     "provider_error",
     "The gateway was interrupted in the middle of this answer. The prompt and the tokens delivered until then were " +
-      "charged, see gateway.cost. Send the request again with a new Idempotency-Key, or none, for a whole answer.",
+      "charged (see gateway.cost). To get a complete answer, send the request again with a new Idempotency-Key, or without one.",
     { retry: false },
   );
 
-/** Null for a stream whose format is not known here: nothing of it is stored, and its retry is told so. */
+/** Null for a stream whose format is not known here: its answer is not stored, and a retry is told that. */
 export const interruptedStreams =
   (formats: readonly Format[]): PrintInterrupted =>
   (settled, release, sent) => {
@@ -40,8 +40,8 @@ export const interruptedStreams =
 const lost = (): Refusal =>
   new Refusal(
     "provider_error",
-    "The gateway that ran this request was lost in the middle of the answer. Send the same request again to learn " +
-      "whether anything was charged for it; send it with a new Idempotency-Key, or none, for a whole answer.",
+    "The gateway that was running this request was lost in the middle of the answer. Send the same request again to learn " +
+      "whether anything was charged for it. To get a complete answer, send it with a new Idempotency-Key, or without one.",
     { retry: false },
   );
 

@@ -134,7 +134,9 @@ async function settled(stream: Run, end: Ended, stored = storedStream): Promise<
           firstPartMs: progress.firstPartMs,
         });
   if (!done)
-    throw new Error(`request ${hold.admitted.requestId} was resolved by somebody else; its stream is cut`);
+    throw new Error(
+      `request ${hold.admitted.requestId} was resolved by another process; its stream is cut off`,
+    );
   return last;
 }
 
@@ -154,7 +156,7 @@ async function failedEarly({ hold, frames }: Run, error: Failure | Refusal): Pro
  */
 async function rescued(stream: Run, error: unknown, session: StreamSession | null): Promise<string> {
   const { hold, callScope, frames, gaveUp } = stream;
-  callScope.cut(new Failure("aborted", "unknown", "the gateway gave the request up"));
+  callScope.cut(new Failure("aborted", "unknown", "the gateway gave up the request"));
   if (session !== null && hold.openAfter(error)) {
     const priced = session.giveUp().then((end) => settled(stream, end, storedIfItCan));
     const last = await priced.catch((again: unknown) => {

@@ -54,7 +54,7 @@ export class RemoteInFlight {
     try {
       await this.feed(place, watch, stream);
     } finally {
-      stream.replay.end("whole"); // when nobody wants it any more, its followers have left: they are told to go
+      stream.replay.end("whole"); // nobody waits for it any more: any followers left are ended
       watch.end();
     }
   }

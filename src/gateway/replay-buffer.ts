@@ -1,5 +1,5 @@
-// The exact bytes of a keyed stream, kept for its replay (money.md §8.6): followed live by duplicates that arrive while it runs,
-// stored when it has ended. Beyond the cap nothing is kept: the retry is told so, and money is unaffected.
+// The exact bytes of a keyed stream, kept for its replay (money.md §8.6): followed live by duplicates that arrive while
+// it runs, stored when it has ended. Beyond the cap nothing is kept: a retry is told that, and money is unaffected.
 
 import { afterEvent, lastEventOf } from "./event-stream.ts";
 

@@ -47,10 +47,12 @@ function affordableBy(prepared: PreparedRequest, request: ChatRequest, { availab
 }
 
 function wayOut(prepared: PreparedRequest, { held, debt }: Credits, affordable: number): string {
-  if (debt > 0n) return "Add credits; they pay what is owed first.";
+  if (debt > 0n) return "Add credits; they are used first to pay what is owed.";
   const wait =
-    held === 0n ? "" : " Credits that running requests hold and do not use come back when they end.";
-  if (prepared.request?.maxTokens === 0) return `Add credits, or send fewer inputs at once.${wait}`;
+    held === 0n
+      ? ""
+      : " Credits that running requests hold but do not use are released when those requests end.";
+  if (prepared.request?.maxTokens === 0) return `Add credits, or send fewer inputs in one request.${wait}`;
   if (affordable > 0)
     return `Add credits, or set max_tokens to ${affordable} or less, which the credits cover now.${wait}`;
   return `${leastOf(prepared)} Add credits, or shorten the messages: no max_tokens is low enough.${wait}`;
@@ -63,5 +65,5 @@ function leastOf({ candidates, wanted, request }: PreparedRequest): string {
     holdOf(release.price, wanted.promptTokensMax, request?.n ?? 1),
   );
   const least = holds.reduce((most, hold) => (hold > most ? hold : most), ZERO_USD);
-  return `With one token of output it may still cost $${formatUsd(least)}.`;
+  return `Even with one token of output it may cost $${formatUsd(least)}.`;
 }

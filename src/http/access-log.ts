@@ -14,7 +14,7 @@ export class AccessLog {
   private readonly quota = new LineQuota((leftOut) =>
     this.log.warn(
       { left_out: leftOut },
-      "more requests arrived than the log has lines for; those left out are counted by status",
+      "more requests arrived than the access log may write lines for; those left out are counted by status",
     ),
   );
 

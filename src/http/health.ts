@@ -42,7 +42,7 @@ export const metrics =
     if (!(await mayRead(context, ports.managementKeys))) {
       throw new Refusal(
         "invalid_api_key",
-        "Metrics are for the operator. Ask from the gateway's own machine, or with a management key.",
+        "Metrics are only for the operator. Fetch them from the gateway's own machine, or with a management key.",
       );
     }
     const { text, contentType } = await ports.metrics.print();

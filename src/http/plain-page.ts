@@ -25,8 +25,8 @@ export const buildingPage = ({ requestId }: Pick<HttpContext, "requestId">): Res
     {
       title: "The dashboard is being built",
       head: `<script>${RELOAD}</script>`,
-      body: `<p>The gateway runs and takes requests. Its dashboard is built from its sources when somebody first opens it,
-which takes some seconds, once for each version.</p><p>This page shows it as soon as it is ready.</p>`,
+      body: `<p>The gateway is running and accepts requests. Its dashboard is built from source when it is first opened,
+which takes a few seconds, once per version.</p><p>This page shows it as soon as it is ready.</p>`,
     },
     { status: 503, headers: { refresh: "2", "retry-after": "1", "x-request-id": requestId } },
   );

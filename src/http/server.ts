@@ -203,16 +203,20 @@ function targetOf(request: Request): { path: string; query: string } {
   const host = request.headers.get("host");
   if (host === null || !PLAIN_HOST.test(host) || !ABSOLUTE.test(url)) {
     if (request.method === "CONNECT")
-      throw new Refusal("method_not_allowed", "This gateway is no proxy.", {
-        headers: { allow: "GET, POST" },
-      });
+      throw new Refusal(
+        "method_not_allowed",
+        "This gateway is not a proxy. Send the path alone in the request line.",
+        {
+          headers: { allow: "GET, POST" },
+        },
+      );
     throw new Refusal("invalid_request", "Send one Host header with a plain host name.", { param: "Host" });
   }
   const start = url.indexOf("/", 8);
   const mark = url.indexOf("?", start);
   // None of our texts contains NUL, and PostgreSQL cannot store it. Paths with it match no route.
   if (mark !== -1 && url.includes("%00", mark))
-    throw new Refusal("invalid_request", "The query holds a NUL character (%00).");
+    throw new Refusal("invalid_request", "The query contains a NUL character (%00). Remove it.");
   const end = mark === -1 ? url.length : mark;
   return {
     path: start === -1 ? "/" : foldPath(url.slice(start, end)),

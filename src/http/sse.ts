@@ -137,7 +137,7 @@ class StreamBody implements AsyncIterableIterator<string, void, void>, Member {
   next(): Promise<Frame> {
     const { early } = this;
     this.early = null;
-    // Cuts the connection. Bun prints on stderr whatever else a body throws, beside the line that has just told of it.
+    // Cuts the connection. Bun would print anything else that a body throws on stderr, in addition to the log line just written.
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     if (early === "broken") return Promise.reject(undefined);
     if (early !== null) return Promise.resolve(early);

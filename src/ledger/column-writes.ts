@@ -80,8 +80,8 @@ export function insert<In extends Table, List extends string>(
 }
 
 /**
- * A roll-up must not block the end of a hold: an older program may have filled it to the maximum with
- * usage told by a provider, or its row may be damaged. Verification compares it with its requests.
+ * A roll-up must not block the end of a hold: an older program may have filled it to the maximum with usage reported by
+ * a provider, or its row may be damaged. Verification compares it with its requests.
  */
 const saturated = (column: string): string =>
   `${column} = CASE WHEN had.${column} > 9223372036854775807 - excluded.${column}

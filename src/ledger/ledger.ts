@@ -312,15 +312,15 @@ export interface Ledger {
   /** Resumes a stopped organization, as an operator decided. */
   resume(of: { organizationId: string; reason: string }, actor: Actor): Promise<ResumeOutcome>;
   /**
-   * True if the store takes writes; used by `/readyz`. One that refused some, because it was full or read-only, has to
-   * take one first, or to refuse none for two seconds.
+   * True if the store takes writes; used by `/readyz`. A store that refused writes, because it was full or read-only,
+   * must first accept one, or refuse none for two seconds.
    */
   ready(): boolean;
   /** Returns why the store takes no writes, for the log; empty while it does. */
   trouble(): string;
   /**
-   * True if this gateway does the work that only one of them needs to do: the one running longest, by the
-   * database's clock. Only for work that two may safely do at once: the leader may change at any moment.
+   * True if this gateway does the work that only one of them needs to do: the one running longest, by the database's
+   * clock. Only for work that two gateways may safely do at the same time: the leader may change at any moment.
    */
   leads(): Promise<boolean>;
   /** Returns how fast the store takes writes, from the last commits of this process. */

@@ -18,15 +18,18 @@ export interface AttemptRecord {
   errorClass: string | null;
   /** Why the provider's usage was not taken as it was; absent if it was. */
   doubts?: Doubt[];
-  /** What the provider told beyond the quoted bounds, from which the variance is computed; absent if nothing. */
+  /**
+   * What the provider reported beyond the quoted bounds, from which the variance is computed; absent if it reported
+   * nothing beyond them.
+   */
   told?: TokenCounts;
   /** The provider's own words, redacted; absent if it gave none, or if an older program wrote the record. */
   words?: string;
 }
 
 /**
- * `usage_clamped`: it told more than was quoted · `usage_below_delivered`: it told far less than it
- * delivered · `output_above_maximum`: it exceeded the output maximum it was given.
+ * `usage_clamped`: it reported more than was quoted · `usage_below_delivered`: it reported far less than it delivered ·
+ * `output_above_maximum`: it exceeded the output maximum it was given.
  */
 export const DOUBTS = ["usage_clamped", "usage_below_delivered", "output_above_maximum"] as const;
 export type Doubt = (typeof DOUBTS)[number];

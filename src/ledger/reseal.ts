@@ -12,7 +12,7 @@ export interface Resealed {
 /** Called with the number done and the total, as it progresses. */
 export type HowFar = (done: number, of: number) => void;
 
-/** The most held in memory at once: rows and, unless a single row is larger, bytes. */
+/** The most held in memory at a time: rows and, unless a single row is larger, bytes. */
 const ROWS_AT_ONCE = 100;
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 

@@ -113,9 +113,9 @@ export const letGo = (on: Transactions, organizationId: string): Promise<void> =
   });
 
 /**
- * Resumes an organization by an operator's decision: what its entries say up to now is accepted as it is, and what is broken
- * in them is listed apart by the audit from now on. It does not accept what can be repaired: the balance must match
- * its open holds and totals, and be at the end of its chain. `found`: what a check of its whole chain has just found.
+ * Resumes an organization by an operator's decision: its entries up to now are accepted as they are, and from now on
+ * the audit lists what is broken in them apart. It does not accept what can be repaired: the balance must match its
+ * open holds and totals, and be at the end of its chain. `found`: what a check of its whole chain has just found.
  */
 export const resume = (
   on: Transactions,

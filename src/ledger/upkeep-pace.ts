@@ -1,4 +1,4 @@
-// The pace of the upkeep of either store: how much it does at once, and how soon it continues.
+// The pace of either store's upkeep: how much it does in one run, and how soon it continues.
 
 /** The number of expired rows of a table deleted in one run: few, so that no request waits for it. */
 export const ROWS_PER_RUN = 500;

@@ -1,5 +1,5 @@
-// A task that repeats in the background: never twice at once, and no failure ends it, not even one of the
-// callback that receives failures.
+// A task that repeats in the background: its runs never overlap, and no failure ends it, not even one of the callback
+// that receives failures.
 
 export interface Repeating {
   /**

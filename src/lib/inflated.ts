@@ -1,6 +1,5 @@
-// Decompresses what an upstream compressed although it was told not to, piece by piece as it is read. The
-// HTTP client could do it, but it runs ahead of the reader: 400 MB out of some hundred bytes that arrived
-// with the response's head.
+// Decompresses what an upstream compressed although it was asked not to, piece by piece as it is read. The HTTP client
+// could do it, but it runs ahead of the reader: 400 MB out of some hundred bytes that arrived with the response's head.
 import { Readable, pipeline } from "node:stream";
 import { createBrotliDecompress, createUnzip, createZstdDecompress } from "node:zlib";
 

@@ -1,6 +1,5 @@
-// Limits concurrent work: only so much runs at once per place, the rest queues, and callers take turns, so
-// that a caller with much work delays another by at most one piece of it. Places are independent of each
-// other.
+// Limits concurrent work: only a fixed number runs concurrently per place, the rest queues, and callers take turns, so
+// that a caller with much work delays another by at most one piece of it. Places are independent of each other.
 
 /** The place, and the caller who takes turns there. */
 export interface Asked {
@@ -20,7 +19,7 @@ export class Lines {
   /** Contains a place while anything runs there. */
   private readonly lines = new Map<string, Line>();
 
-  /** `abreast`: how much runs at once per place. */
+  /** `abreast`: how many run concurrently per place. */
   constructor(private readonly abreast: number) {}
 
   /** Runs `work` when its turn comes, and returns its result. */

@@ -17,7 +17,7 @@ interface Place {
   port: number;
 }
 
-/** Opens the port and closes it at once. Throws `ListenFailure` if nobody can listen there. */
+/** Opens the port and closes it immediately. Throws `ListenFailure` if the gateway could not listen there. */
 export function tryPort({ host, port }: Place): void {
   try {
     void Bun.serve({ hostname: host, port, fetch: () => new Response() }).stop(true);
@@ -36,18 +36,18 @@ export function listenFailure(error: unknown, { host, port }: Place): unknown {
       if (owner !== null)
         return new ListenFailure(
           `Port ${port} of ${host} is in use by process ${owner.pid} (${owner.command}).`,
-          `Stop it, or take another port: ${elsewhere}.`,
+          `Stop it, or use another port: ${elsewhere}.`,
         );
       return new ListenFailure(
         `Port ${port} of ${host} is in use by a process that this user may not see.`,
-        `Find it with ${SEARCH(port)}, or take another port: ${elsewhere}.`,
+        `Find it with ${SEARCH(port)}, or use another port: ${elsewhere}.`,
       );
     }
     case "EACCES":
       if (port === 0 || port >= 1024) break;
       return new ListenFailure(
         `Port ${port} is below 1024, and this user may not open it.`,
-        `Take another port behind a proxy: ${elsewhere}; or allow it: sysctl net.ipv4.ip_unprivileged_port_start=${port}.`,
+        `Use another port behind a proxy: ${elsewhere}; or allow this one: sysctl net.ipv4.ip_unprivileged_port_start=${port}.`,
       );
     case "EADDRNOTAVAIL":
       return new ListenFailure(
@@ -57,7 +57,7 @@ export function listenFailure(error: unknown, { host, port }: Place): unknown {
     default:
   }
   return new ListenFailure(
-    `Nobody can listen on ${host}, port ${port}.`, // for a name that does not resolve, the code is that of an earlier call
+    `The gateway cannot listen on ${host}, port ${port}.`, // for a name that does not resolve, the code is that of an earlier call
     "Give an address of this machine: --host 127.0.0.1, or HOST=127.0.0.1.",
   );
 }

@@ -36,12 +36,12 @@ export class Metrics {
   private readonly registry = new Registry();
   private readonly responses = this.tally(
     "tollgate_responses_total",
-    "Responses by status, and by surface; none: of what is no surface.",
+    "Responses by status and surface; none: the path belongs to no surface.",
     ["status", "surface"],
   );
   private readonly attempts = this.tally(
     "tollgate_attempts_total",
-    "Calls by provider of the configuration and by how they ended: answered, or the class of failure.",
+    "Calls by configured provider and outcome: answered, or the class of failure.",
     ["provider", "outcome"],
   );
   private readonly abandonedHolds = this.counter(
@@ -63,7 +63,7 @@ export class Metrics {
 
   private readonly overloads = this.counter(
     "tollgate_overload_refusals_total",
-    "Requests that were refused because the gateway was full, stopping, or without its store.",
+    "Requests refused because the gateway was full, was stopping, or could not reach its store.",
     [],
   );
   /** The same since the start, for the operators' page. */
@@ -71,24 +71,24 @@ export class Metrics {
 
   private readonly limitRefusals = this.counter(
     "tollgate_limit_refusals_total",
-    "Requests that found a limit reached, by its setting.",
+    "Requests refused because a limit was reached, by its setting.",
     ["limit"],
   );
 
   private readonly doubts = this.counter(
     "tollgate_provider_doubts_total",
-    "Answers whose provider was not believed as it was, by provider and reason.",
+    "Answers whose figures were not accepted as the provider reported them, by provider and reason.",
     ["provider", "reason"],
   );
 
   private readonly exportedSpans = this.counter(
     "tollgate_spans_exported_total",
-    "Spans of traces that the collector took.",
+    "Trace spans that the collector accepted.",
     [],
   );
   private readonly droppedSpans = this.counter(
     "tollgate_spans_dropped_total",
-    "Spans that no collector got, by why: it was away, it refused them, or they came faster than they left.",
+    "Trace spans that reached no collector, by reason: it was unavailable, it refused them, or they arrived faster than they could be sent.",
     ["reason"],
   );
 
@@ -165,7 +165,7 @@ export class Metrics {
 
   /** `waiting` is read at each scrape. */
   watchSpans(waiting: () => number): void {
-    this.gauge("tollgate_spans_waiting", "Spans that wait to be exported.", waiting);
+    this.gauge("tollgate_spans_waiting", "Trace spans waiting to be exported.", waiting);
   }
 
   abandoned(): void {

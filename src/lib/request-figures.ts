@@ -142,16 +142,16 @@ const ownLabels = ({ model, provider, route, surface }: RouteLabels): string =>
 const HISTOGRAMS = {
   duration: {
     name: "tollgate_request_duration_seconds",
-    help: "From admission to settlement, of requests that were settled, by the route that served.",
+    help: "Time from admission to settlement of settled requests, by the route that served them.",
   },
   firstPart: {
     name: "tollgate_first_part_seconds",
-    help: "From admission to the first part of the answer, of streams that were settled.",
+    help: "Time from admission to the first part of the answer, of settled streams.",
   },
   tokens: { name: GEN_AI_METRIC.tokenUsage, help: "Tokens that settled requests were charged for." },
   calls: {
     name: GEN_AI_METRIC.operationDuration,
-    help: "Duration of calls to providers, failed ones with the class of failure.",
+    help: "Duration of calls to providers; failed calls carry the class of failure.",
   },
   firstToken: {
     name: GEN_AI_METRIC.timeToFirstToken,

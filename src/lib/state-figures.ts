@@ -57,7 +57,7 @@ export function printState(on: StateFigures): string {
     ),
     gauge(
       "tollgate_release_expiry_timestamp_seconds",
-      "When a route's newest release ends; not of routes that are disabled.",
+      "When a route's newest release ends; omitted for disabled routes.",
       routes
         .filter(({ state }) => state !== "disabled")
         .flatMap(({ labels, expiresAtMs }): Sample[] =>
@@ -69,10 +69,10 @@ export function printState(on: StateFigures): string {
       "1 while a provider refuses this gateway's key or account.",
       on.accounts().map(({ provider, refused }) => [labelText({ provider }), Number(refused)]),
     ),
-    gauge("tollgate_store_ready", "1 while the store takes writes.", [["", Number(on.ready())]]),
+    gauge("tollgate_store_ready", "1 while the store accepts writes.", [["", Number(on.ready())]]),
     gauge("tollgate_commit_queue", "Operations that wait for a commit.", [["", waiting]]),
-    histogram("tollgate_commit_duration_seconds", "What a commit took.", since.took),
-    histogram("tollgate_commit_operations", "How many operations a commit carried.", since.carried),
+    histogram("tollgate_commit_duration_seconds", "Duration of a commit.", since.took),
+    histogram("tollgate_commit_operations", "Operations per commit.", since.carried),
     histogram(
       "tollgate_commit_wait_seconds",
       "How long the first operation of a commit had waited for it.",
@@ -100,7 +100,7 @@ export function printState(on: StateFigures): string {
     ),
     gauge(
       "tollgate_ledger_drift_checked_timestamp_seconds",
-      "When the drift was last looked at.",
+      "When the drift was last computed.",
       drift === null ? [] : [["", drift.atMs / 1000]],
     ),
   ].join("");

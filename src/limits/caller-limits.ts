@@ -17,7 +17,7 @@ export const CALLER_LIMITS = {
   key_requests_per_minute: { atMost: RATE_AT_MOST.requests_per_minute, description: OFF },
   key_tokens_per_minute: {
     atMost: RATE_AT_MOST.tokens_per_minute,
-    description: `Reserved as quoted, given back at the end; ${OFF}`,
+    description: `Reserved as quoted; what is not used is returned at the end. ${OFF}`,
   },
   key_concurrent: { atMost: RATE_AT_MOST.concurrent, description: OFF },
   organization_requests_per_minute: { atMost: RATE_AT_MOST.requests_per_minute, description: OFF },

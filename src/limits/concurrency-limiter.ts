@@ -1,5 +1,6 @@
-// Runs a few jobs at a time, queues others, and refuses the rest once the queue is full. Each scrypt takes a tenth of a second and
-// 16 MB, so a hundred sign-ins at once must not take all of the gateway's processors (hardening.md S28).
+// Runs a few jobs at a time, queues others, and refuses the rest once the queue is full. Each scrypt takes a tenth of a
+// second and 16 MB, so a hundred simultaneous sign-ins must not take all of the gateway's processors (hardening.md
+// S28).
 
 export class ConcurrencyLimiter {
   private running = 0;

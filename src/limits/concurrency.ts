@@ -1,7 +1,7 @@
-// Limits how many requests may be unsettled at once in this process (S18) and keeps one organization from shutting out the others:
-// for a while after another caller was refused, an organization that has its share gets none of the places that are given back.
-// A request counts until its hold has ended, even if its client has left: a keyed stream then runs on, and costs.
-// Limits across all gateways are decided in COMMIT 1 (`ledger/decide/rate.ts`).
+// Limits how many requests may be unsettled at the same time in this process (S18) and keeps one organization from
+// shutting out the others: for a while after another caller was refused, an organization that has its share gets none
+// of the places that become free. A request counts until its hold has ended, even if its client has left: a keyed
+// stream then runs on, and costs. Limits across all gateways are decided in COMMIT 1 (`ledger/decide/rate.ts`).
 import type { CallerIds } from "../domain/credential.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -14,7 +14,7 @@ export interface ConcurrencySlot {
 }
 
 const SHORTLY_MS = 1000;
-/** A refused caller that retries within this time finds the places given back in the meantime. */
+/** A refused caller that retries within this time finds the places that became free in the meantime. */
 const WAITS_MS = 5000;
 
 class Slot implements ConcurrencySlot {
@@ -78,11 +78,11 @@ export class Concurrency {
 const tooMany = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "This organization has its share of the requests that the gateway runs at once, and others are waiting. Streams whose client has disconnected count until they end. Retry shortly.",
+    "This organization is already using its share of the gateway's concurrent requests, and others are waiting. Streams whose client has disconnected count until they end. Retry shortly.",
     { retryAfterMs: SHORTLY_MS },
   );
 
 const full = (): Refusal =>
-  new Refusal("overloaded", "The gateway is at its limit of requests in progress. Retry shortly.", {
+  new Refusal("overloaded", "The gateway has reached its limit of requests in progress. Retry shortly.", {
     retryAfterMs: SHORTLY_MS,
   });

@@ -12,11 +12,15 @@ export class LargeAnswers extends ByteRooms {
 const tooMuch = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "This organization has too many large answers in progress at once. Retry shortly, with fewer inputs or fewer requests at a time.",
+    "This organization has too many large answers in progress. Retry shortly, with fewer inputs or fewer requests at a time.",
     { retryAfterMs: 1000 },
   );
 
 const full = (): Refusal =>
-  new Refusal("overloaded", "The gateway is at its limit of large answers in progress. Retry shortly.", {
-    retryAfterMs: 1000,
-  });
+  new Refusal(
+    "overloaded",
+    "The gateway has reached its limit of large answers in progress. Retry shortly.",
+    {
+      retryAfterMs: 1000,
+    },
+  );

@@ -1,6 +1,6 @@
-// The limits of one gateway process, built from its settings and kept in memory: how many calls it runs at once, and the memory for
-// the bodies of all doors, for large prompts and for large answers. The ledger limits callers across all gateways
-// (`ledger/decide/rate.ts`).
+// The limits of one gateway process, built from its settings and kept in memory: how many calls it runs at the same
+// time, and the memory for bodies of all APIs, for large prompts and for large answers. The ledger limits callers
+// across all gateways (`ledger/decide/rate.ts`).
 import type { Clock } from "../lib/clock.ts";
 import { totalmem } from "node:os";
 import { ANSWER_BYTES_MAX } from "../domain/answer-size.ts";

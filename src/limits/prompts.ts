@@ -49,11 +49,15 @@ export const withPrompt = (slot: ConcurrencySlot, room: Room | null): Concurrenc
 const tooMuch = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "This organization has too many large requests in progress at once. Retry shortly, or send fewer at a time.",
+    "This organization has too many large requests in progress. Retry shortly, or send fewer at a time.",
     { retryAfterMs: 1000 },
   );
 
 const full = (): Refusal =>
-  new Refusal("overloaded", "The gateway is at its limit of large requests in progress. Retry shortly.", {
-    retryAfterMs: 1000,
-  });
+  new Refusal(
+    "overloaded",
+    "The gateway has reached its limit of large requests in progress. Retry shortly.",
+    {
+      retryAfterMs: 1000,
+    },
+  );

@@ -1,5 +1,5 @@
-// Counters bounded at several levels at once: per key, per organization, in total. What is taken counts at each level until it is
-// given back. Kept in the memory of this process.
+// Counters bounded at several levels together: per key, per organization, in total. What is taken counts at each level
+// until it is returned. Kept in the memory of this process.
 
 export interface Share {
   /** The id of the share's owner. */
@@ -8,7 +8,7 @@ export interface Share {
   most: number | null;
 }
 
-/** Taken shares, to be given back. */
+/** Taken shares, to be returned. */
 export class TakenShares {
   private held = true;
 
@@ -38,10 +38,10 @@ export class Counts {
     return this.sum;
   }
 
-  /** Takes `amount` more; a negative amount gives back. */
+  /** Takes `amount` more; a negative amount returns some. */
   add(id: string, amount: number): void {
     const now = this.of(id) + amount;
-    if (now < 0) throw new Error(`more was given back of ${id} than was taken`);
+    if (now < 0) throw new Error(`more of ${id} was returned than was taken`);
     if (now === 0) this.taken.delete(id);
     else this.taken.set(id, now);
     this.sum += amount;
@@ -69,11 +69,11 @@ export class Shares {
     return new TakenShares(this, shares, amount);
   }
 
-  /** Adds to each share; `TakenShares` gives back with a negative amount. */
+  /** Adds to each share; `TakenShares` returns some with a negative amount. */
   add(shares: readonly Share[], amount: number): void {
     for (const { of } of shares) {
       const now = this.takenOf(of) + amount;
-      if (now < 0) throw new Error(`more was given back of ${of} than was taken`);
+      if (now < 0) throw new Error(`more of ${of} was returned than was taken`);
       if (now === 0) this.taken.delete(of);
       else this.taken.set(of, now);
     }

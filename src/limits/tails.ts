@@ -37,11 +37,11 @@ export class Tails {
     const count = (of: "person" | "organization"): number =>
       [...this.open].filter((other) => other[of] === tail[of]).length;
     if (count("person") >= perPerson)
-      throw tooMany(`You already follow the activity on ${perPerson} pages. Close one of them.`);
+      throw tooMany(`You are already following live activity on ${perPerson} pages. Close one of them.`);
     const own = count("organization");
     if (own >= perOrganization)
       throw tooMany(
-        `${perOrganization} pages already follow this organization's activity. Somebody has to close one.`,
+        `${perOrganization} pages are already following this organization's live activity. Someone has to close one first.`,
       );
     this.makeRoom(own);
     this.open.add(tail);
@@ -53,9 +53,13 @@ export class Tails {
     if (this.open.size < this.limits.together) return;
     const oldest = this.oldestOfTheFullest(own + 1);
     if (oldest === null)
-      throw new Refusal("overloaded", "Too many pages follow the activity right now. Try again shortly.", {
-        retryAfterMs: COME_BACK_MS,
-      });
+      throw new Refusal(
+        "overloaded",
+        "Too many pages are following live activity right now. Try again shortly.",
+        {
+          retryAfterMs: COME_BACK_MS,
+        },
+      );
     this.open.delete(oldest);
     oldest.end();
   }

@@ -44,12 +44,12 @@ export class Uploads implements BodyRooms {
 const tooMuch = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "Too many or too large request bodies are being uploaded at once. Retry shortly, or send fewer at a time.",
+    "Too many or too large request bodies are being uploaded at the same time. Retry shortly, or send fewer at a time.",
     { retryAfterMs: 1000 },
   );
 
 const full = (): Refusal =>
-  new Refusal("overloaded", "The gateway is at its upload limit. Retry shortly.", {
+  new Refusal("overloaded", "The gateway has reached its upload limit. Retry shortly.", {
     retryAfterMs: 1000,
   });
 

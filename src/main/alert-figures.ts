@@ -1,5 +1,5 @@
-// The figures for alert rules, read for many organizations at once: one look is a handful of statements,
-// however many rules share it.
+// The figures for alert rules, read for many organizations together: one check takes a handful of statements, however
+// many rules share it.
 import { DAY_MS } from "../domain/durations.ts";
 import type { Figures, Outcomes, WatchedRoute } from "../alerts/readings.ts";
 import { findBalances } from "../ledger/balance.ts";

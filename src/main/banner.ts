@@ -20,7 +20,7 @@ export function banner(at: Ready): string {
   if (at.dashboard.signInLink !== null) {
     lines.push(
       `  Sign in    ${at.dashboard.signInLink}`,
-      `             makes the first account, once, within an hour`,
+      `             creates the first account; works once, within an hour`,
     );
   }
   if (at.demo !== null) {

@@ -67,7 +67,7 @@ export interface PeopleRooms {
   preview: PreviewPorts;
   startedAtMs: number;
   streamsOpen(): number;
-  /** Aborts when the gateway stops, and waits for open responses. */
+  /** Aborts when the gateway stops and waits for open responses. */
   draining: AbortSignal;
   /** Writes what the request log has gathered, so that readers see recent requests. */
   flushRequestLog(): Promise<void>;

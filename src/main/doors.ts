@@ -111,7 +111,7 @@ function callsThatFit(maxConcurrent: number, log: Log): number {
   if (fit === null || fit >= maxConcurrent) return maxConcurrent;
   log.warn(
     { open_files: openFilesMax(), max_concurrent: maxConcurrent, runs_at_once: fit },
-    "fewer calls than limits.max_concurrent can run at once: this process cannot open enough files; raise its limit (ulimit -n)",
+    "fewer calls than limits.max_concurrent can run concurrently: this process cannot open enough files; raise its limit (ulimit -n)",
   );
   return fit;
 }

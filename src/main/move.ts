@@ -106,7 +106,10 @@ export async function abandonMove(dataDirectory: string, url: string): Promise<b
   }
 }
 
-/** Describes the database that a move was given; given the move, throws what would refuse it. Changes nothing. */
+/**
+ * Describes the database that a move was given. If the move is given too, throws whatever would refuse it. Changes
+ * nothing.
+ */
 const look = (url: string, terms: InspectTerms = {}): ReturnType<typeof inspectPostgres> =>
   inspectPostgres(url, { ...terms, named: "--to" }).catch((error: unknown) => {
     throw ofTarget(error, url);
@@ -121,7 +124,7 @@ const assertTakes =
     await assertEmpty(client);
   };
 
-/** A target of another program: a start would need that program, a move another database. */
+/** The database belongs to another program version: a start would need that version, a move another database. */
 const NOT_EMPTY: ReadonlySet<string> = new Set<StoreFailureReason>(["newer_schema", "changed_migration"]);
 
 /** The refusal of a start, as one of the database that `--to` names. */
@@ -176,7 +179,7 @@ function assertSamePlace({ place }: Fence, url: string): void {
     throw new StoreFailure(
       "moving",
       `this store is being moved to ${place}, not to ${placeOf(url)}`,
-      "finish that move or take it back first",
+      "finish or cancel that move first",
     );
 }
 
@@ -262,7 +265,7 @@ function setAside(dataDirectory: string): string {
   return keptAs;
 }
 
-/** Returns false if nothing of the move is there. */
+/** Returns false if nothing of the move has reached the database. */
 async function closeTarget(url: string, id: string): Promise<boolean> {
   const arrival = await withClient(url, async (client) =>
     (await abandonTarget(client, id)) ? "abandoned" : await arrivalOf(client, id),
@@ -270,7 +273,7 @@ async function closeTarget(url: string, id: string): Promise<boolean> {
   if (arrival === "moved")
     throw new StoreFailure(
       "moving",
-      "this move is complete and its database may be in use, so it cannot be taken back",
+      "this move is complete and its database may be in use, so it cannot be cancelled",
       "run ./tollgate db move --to … again to finish it",
     );
   return arrival === "abandoned";
@@ -307,8 +310,8 @@ async function copyOn(target: PostgresStore, source: SqliteStore): Promise<Moved
 }
 
 /**
- * Has the database look at the moved tables: without that its plans are poor until it does so by itself, minutes later. A
- * move is complete without.
+ * Lets the database analyze the moved tables: otherwise its query plans are poor until it does so by itself, minutes
+ * later. The move is complete without it.
  */
 async function analyzed({ url }: PostgresStore, tables: readonly string[]): Promise<void> {
   try {
@@ -336,6 +339,6 @@ async function assertSound({ url, dataKey }: PostgresStore): Promise<void> {
     throw new StoreFailure(
       "moving",
       `the copy does not pass the audit (${first?.invariant}, ${first?.organizationId})`,
-      "take the move back with ./tollgate db move --to … --abandon, and run ./tollgate ledger audit on the old store",
+      "cancel the move with ./tollgate db move --to … --abandon, and run ./tollgate ledger audit on the old store",
     );
 }

@@ -20,7 +20,7 @@ export interface Releases {
   health: Health;
   breakers: Breakers;
   publisher: Publisher;
-  /** Reads at once what was published and switched, by other gateways or by this one just now. */
+  /** Reads immediately what was published and switched, by other gateways or by this one just now. */
   refresh: () => Promise<void>;
   /** True if other gateways share the store. */
   othersPublish: boolean;

@@ -8,9 +8,9 @@ import type { SqliteStore } from "../store/sqlite.ts";
 
 /** The settings that a command opens a ledger with. */
 export const AS_A_START = {
-  // Counted from the end of the requests resolved now. The configured values are not known here, so these
-  // exceed any setting: a retry of such a request may be told that its answer is gone for longer than
-  // configured, but never runs anew too early.
+  // Counted from the end of the requests resolved now. The configured values are not known here, so these exceed any
+  // setting: a retry of such a request may be told for longer than configured that its answer is gone, but is never run
+  // a second time too early.
   idempotency: { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 3_650 * DAY_MS },
   printInterrupted: interruptedStreams(FORMATS),
 };

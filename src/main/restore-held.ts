@@ -18,15 +18,15 @@ export interface HeldOn {
   revoked: number;
   routes: number;
   /**
-   * Idempotency keys that stood for a request there, and stand for none here: a retry with one of them is a
-   * new request.
+   * Idempotency keys that belonged to a request there and belong to none here: a retry with one of them is a new
+   * request.
    */
   retriesAnew: number;
   creditsGone: CreditGone[];
   reversalsGone: ReversalGone[];
-  /** Keys that had been paused since, as `key_… of org_…`. */
+  /** Keys that were paused after the backup, as `key_… of org_…`. */
   keysUnpaused: string[];
-  /** Organizations whose card can be charged again, though they had ended that since. */
+  /** Organizations whose card can be charged again although they switched that off after the backup. */
   chargedAgain: string[];
 }
 
@@ -64,7 +64,7 @@ function claimsGone({ copy, replaced }: Restoring): number {
   return gone;
 }
 
-/** Keys that were paused since, and are served again; a key that was revoked since is revoked. */
+/** Keys that were paused after the backup and are active again. Keys that were revoked after it stay revoked. */
 function keysUnpaused({ copy, replaced }: Restoring): string[] {
   const pauses = (database: Database): boolean => columnNames(database, "api_key").includes("paused_at");
   if (!pauses(replaced)) return [];

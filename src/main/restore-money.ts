@@ -1,5 +1,5 @@
-// The money that a restore forgets, for an operator to book again: a backup does not have what was paid, given back or
-// taken back after it.
+// The movements of money that a restore loses, for an operator to book again: payments, refunds and chargebacks made
+// after the backup.
 import type { NanoUsd } from "../domain/money.ts";
 import { columnNames, type Restoring } from "./restoring.ts";
 
@@ -8,7 +8,7 @@ export interface CreditGone {
   org: string;
   kind: "purchase" | "grant";
   amount: NanoUsd;
-  /** The service's or the operator's own name of it. */
+  /** The reference that the payment service or the operator gave it. */
   reference: string;
 }
 
@@ -18,11 +18,11 @@ export interface ReversalGone {
   kind: "chargeback" | "refund";
   amount: NanoUsd;
   reference: string;
-  /** The payment that was taken back, or the request that was refunded. */
+  /** The payment that was charged back, or the request that was refunded. */
   target: string;
 }
 
-/** Oldest first. Nobody who paid has these credits any more. */
+/** Oldest first. Whoever paid for these credits no longer has them. */
 export function creditsGone({ copy, replaced }: Restoring): CreditGone[] {
   const known = copy.query("SELECT 1 FROM topup WHERE org_id = ?1 AND source = ?2 AND external_id = ?3");
   return replaced
@@ -34,7 +34,7 @@ export function creditsGone({ copy, replaced }: Restoring): CreditGone[] {
     .map(({ org, kind, amount, reference }) => ({ org, kind, amount, reference }));
 }
 
-/** Oldest first. What a chargeback took can be spent again; what a refund gave is charged again. */
+/** Oldest first. What a chargeback took away can be spent again; what a refund returned is charged again. */
 export function reversalsGone({ copy, replaced }: Restoring): ReversalGone[] {
   if (columnNames(replaced, "reversal").length === 0) return [];
   const known =
@@ -52,7 +52,7 @@ export function reversalsGone({ copy, replaced }: Restoring): ReversalGone[] {
     .map(({ org, kind, amount, reference, target }) => ({ org, kind, amount, reference, target }));
 }
 
-/** Organizations that had ended their automatic top-ups or removed their card since, and have both again. */
+/** Organizations that switched off automatic top-up or removed their card after the backup, and now have both again. */
 export function chargedAgain({ copy, replaced }: Restoring): string[] {
   const sql = `SELECT a.org_id FROM auto_top_up a JOIN payment_method m ON m.org_id = a.org_id
                WHERE a.enabled = 1 ORDER BY a.org_id`;

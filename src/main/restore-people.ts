@@ -1,21 +1,24 @@
-// What a restore does with a backup's people: nothing that ended since opens anything again, and whoever stands as in
-// the backup again, though somebody changed it since, is named.
+// What a restore does with the people in a backup: sessions, links and invitations that ended after it stay ended, and
+// people whose role or sign-in was changed after it are listed, because the change is undone.
 import { Database } from "bun:sqlite";
 import { withoutRoom } from "../store/sqlite-error.ts";
 
-/** Lists are null if there are no people of before to compare with. */
+/** Lists are null if there are no previous people to compare with. */
 export interface StandsAgain {
-  /** Memberships that had ended since, or had another role, as `ada@example.com, developer of org_…`. */
+  /** Memberships that ended or got another role after the backup, as `ada@example.com, developer of org_…`. */
   members: string[] | null;
-  /** Addresses of operators who had been removed since. */
+  /** Addresses of operators who were removed after the backup. */
   operators: string[] | null;
-  /** Addresses of people whose password, passkeys or second factor had changed since. */
+  /** Addresses of people whose password, passkeys or second factor changed after the backup. */
   signIns: string[] | null;
-  /** Invitations that were open in the backup, and are withdrawn now. */
+  /** Invitations that were open in the backup and are withdrawn now. */
   invitationsEnded: number;
 }
 
-/** `copy`: the backup's people, about to become those of the store. `replaced`: the file of those before; null if there is none. */
+/**
+ * `copy`: the backup's people, about to become those of the store. `replaced`: the file of the previous people; null if
+ * there is none.
+ */
 export function restorePeople(copy: Database, replaced: string | null): StandsAgain {
   signEverybodyOut(copy);
   const before = replaced === null ? null : readable(replaced);
@@ -36,14 +39,14 @@ const OPEN_LINKS = `SELECT digest FROM invitation WHERE state = 'open'`;
 const MEMBERS = `SELECT "user".email || ', ' || role || ' of ' || "organizationId" FROM membership
   JOIN "user" ON "user".id = membership."personId"`;
 const OPERATORS = `SELECT email FROM "user" WHERE operator = 1`;
-/** One row per secret that somebody signs in with. */
+/** One row for each secret that somebody signs in with. */
 const SIGN_INS = [
   `SELECT "userId", password FROM account WHERE password IS NOT NULL`,
   `SELECT "userId", "credentialID" FROM passkey`,
   `SELECT "userId", secret FROM "twoFactor"`,
 ];
 
-/** Null if it cannot be read: that is why it is replaced. */
+/** Null if the file cannot be read, which may be why it is replaced. */
 function readable(path: string): Database | null {
   try {
     const database = new Database(path, { readonly: true });
@@ -55,13 +58,15 @@ function readable(path: string): Database | null {
   }
 }
 
-/** Sessions ended and links used since the backup would work again. */
+/** Without this, sessions that ended and links that were used after the backup would work again. */
 function signEverybodyOut(database: Database): void {
   for (const table of ["session", "verification"])
     if (has(database, table)) database.run(`DELETE FROM "${table}"`);
 }
 
-/** Only a link that is still open stays so: one that is not known to be may have been withdrawn, replaced or used. */
+/**
+ * An invitation stays open only if it is known to be open still: any other may have been withdrawn, replaced or used.
+ */
 function endInvitations(copy: Database, open: ReadonlySet<string>): number {
   const ended = names(copy, OPEN_LINKS).filter((digest) => !open.has(digest));
   const end = has(copy, "invitation")
@@ -71,7 +76,7 @@ function endInvitations(copy: Database, open: ReadonlySet<string>): number {
   return ended.length;
 }
 
-/** What this reads from the copy, and no longer did from the people before. */
+/** Rows that are in the copy but were no longer in the previous file. */
 function since(copy: Database, before: Database | null, sql: string): string[] | null {
   if (before === null) return null;
   const had = new Set(names(before, sql));
@@ -108,7 +113,7 @@ const names = (database: Database, sql: string): string[] =>
     .map(([name]) => String(name))
     .toSorted();
 
-/** None from a table that an older file does not have. */
+/** Returns no rows for a table that an older file does not have. */
 function rows(database: Database, sql: string): unknown[][] {
   const [, table = ""] = /FROM "?(\w+)"?/.exec(sql) ?? [];
   return has(database, table) ? database.query(sql).values() : [];

@@ -117,10 +117,10 @@ function copyPeople(file: string, copy: string, replaced: string | null): Stands
   });
 }
 
-/** Room for what is written into the copy, beside it. */
+/** Additional space for what is written into the copy. */
 const MARGIN_BYTES = 16 * 1024 * 1024;
 
-/** The store that is replaced stays on the disk; a restore that runs out of room could keep less of it than it should. */
+/** The replaced store stays on the disk; a restore that ran out of space might not keep all of it. */
 function assertRoom(dataDirectory: string, file: string): void {
   const copied = [file, `${file}-wal`, `${file}.people`, `${file}.people-wal`];
   const needed = copied.reduce(
@@ -132,7 +132,7 @@ function assertRoom(dataDirectory: string, file: string): void {
     throw new StoreFailure(
       "disk_full",
       `the disk of ${dataDirectory} has no room for the backup beside the store that it replaces: it needs ${Math.ceil(needed / 1024 / 1024)} MiB`,
-      "free them, and run this again: nothing was changed",
+      "free that much space, then run this again: nothing was changed",
     );
 }
 
@@ -150,7 +150,7 @@ function assertStays(dataDirectory: string): void {
     throw new StoreFailure(
       "moving",
       `the store is ${moving}`,
-      "finish the move with the same ./tollgate db move --to …, or take it back with --abandon, before anything is restored",
+      "finish the move with the same ./tollgate db move --to …, or cancel it with --abandon, and then restore",
     );
 }
 
@@ -174,7 +174,7 @@ function readBackup(
     throw new StoreFailure(
       "data_key",
       `there is no data key in ${dataDirectory}`,
-      "first put the one that this backup was made with there: ./tollgate db key FILE",
+      "first install the key that this backup was made with: ./tollgate db key FILE",
     );
   const schema = Math.max(0, ...applied.keys());
   const ours = dataKeyCheck(readDataKey(dataDirectory, "existing"));
@@ -184,7 +184,7 @@ function readBackup(
     throw new StoreFailure(
       "data_key",
       `${key} is not the key that this backup was made with`,
-      "put that one in its place (./tollgate db key FILE --replace), or name a backup of this store",
+      "install that key (./tollgate db key FILE --replace), or name a backup of this store",
     );
   return { schema, formerKey };
 }
@@ -271,8 +271,8 @@ function freeSecond(paths: readonly string[]): Date {
 }
 
 /**
- * Renames the database with its log, so that SQLite opens it unchanged, unless an interrupted restore has done so: what
- * has its name now came from a backup. Returns the files kept.
+ * Renames the database with its log, so that SQLite opens it unchanged, unless an interrupted restore has done so
+ * already: then the file under its name came from a backup. Returns the files kept.
  */
 function setAside(path: string, at: Date): string[] {
   const aside = asideName(path, at);

@@ -68,8 +68,8 @@ function attachPeople(writer: Database, file: string): void {
 }
 
 /**
- * Every open sets these anew. EXTRA: the end of a journal is on disk, too, before the commit returns. Deleted
- * content is overwritten.
+ * Every open sets these again. EXTRA: the end of a journal is on disk, too, before the commit returns. Deleted content
+ * is overwritten.
  */
 function setForOneCommit(writer: Database): void {
   const files = writer.query<{ name: string }, []>("PRAGMA database_list").all();
@@ -92,12 +92,12 @@ const noRoom = (dataDir: string): StoreFailure =>
   new StoreFailure(
     "disk_full",
     `the disk of ${dataDir} is full: changing the key briefly needs as much space as the stored answers take`,
-    "free some, and run this again: nothing was changed",
+    "free some space, then run this again: nothing was changed",
   );
 
 const opened = (): StoreFailure =>
   new StoreFailure(
     "locked",
     "another program (a backup, an audit, sqlite3) has the store open",
-    "end it, and run this again: nothing was changed",
+    "stop it, then run this again: nothing was changed",
   );

@@ -1,6 +1,6 @@
-// `serve` runs one gateway until SIGTERM or SIGINT, which it obeys at every stage: before the port opens
-// there are no obligations, so it leaves as after a crash, for the next start to complete; with the port open
-// it drains, and a second signal cuts what still runs.
+// `serve` runs one gateway until SIGTERM or SIGINT, which it obeys at every stage. Before the port opens there are no
+// obligations: it exits as after a crash, and the next start completes the work. Once the port is open it drains, and a
+// second signal cuts off what still runs.
 import type { Config } from "../config/config.ts";
 import { commandOn } from "../config/data-dir.ts";
 import { createLog } from "../lib/log.ts";
@@ -11,7 +11,7 @@ import { banner } from "./banner.ts";
 import { catchStrays, jobsOn } from "./jobs.ts";
 import { tellReady, workerOf } from "./workers.ts";
 
-/** The time a start that is told to end may take to close what it has opened. */
+/** How long a start that is told to stop may take to close what it has opened. */
 const CLOSE_WITHIN_MS = 1_000;
 /** One wish to end may arrive as several signals: from the terminal, from npm, from the parent of workers. */
 const ONE_WISH_MS = 1_000;

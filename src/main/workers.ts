@@ -3,7 +3,7 @@
 // operator's file are made once; a worker that ends by itself is replaced.
 import type { Subprocess } from "bun";
 
-/** What a worker's environment tells it. */
+/** The settings that a worker gets through its environment. */
 const WORKER = "TOLLGATE_WORKER";
 export type Worker = "first" | "other";
 

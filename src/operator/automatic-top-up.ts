@@ -117,7 +117,7 @@ function readTerms(
   if (input.on && amount < threshold)
     throw wrongAmount(
       "amount_usd",
-      "must not be below threshold_usd: one charge would leave less than the threshold, and the next would follow at once",
+      "must not be below threshold_usd: one charge would leave less than the threshold, and the next would follow immediately",
     );
   if (monthlyCap !== null && monthlyCap < amount)
     throw wrongAmount("monthly_cap_usd", "must not be below amount_usd");

@@ -137,7 +137,7 @@ export class AutoTopUpBook {
     );
   }
 
-  /** Holds automatic top-up after a payment was taken back: nothing is charged until a person asks for it. */
+  /** Pauses automatic top-up after a payment was reversed: nothing is charged until a person asks for it. */
   async hold({ organizationId, ...terms }: AutoTopUpTerms, nowMs: number): Promise<void> {
     await this.sql.rows(
       `UPDATE auto_top_up SET last_failure = ?2, next_try_at = NULL, failed_at = ?3 WHERE org_id = ?1 AND ${asRead(4)}`,

@@ -16,7 +16,7 @@ const NO_CARD = {
   nextTryAtMs: null,
 };
 
-/** A payment taken back puts automatic top-up on hold within this time (`taken-back.ts`). */
+/** A reversed payment pauses automatic top-up within this time (`taken-back.ts`). */
 const SAID_WITHIN_MS = MINUTE_MS;
 
 /** Runs one round over all organizations that may try now. A failure in one does not delay the others. */
@@ -38,8 +38,8 @@ export async function topUpOne(
   const { organizationId } = wish;
   if (!wish.enabled) return await tidyUp(on, wish, from);
   if (!(await runsLow(on, wish))) return;
-  // The balance may be low because of a payment taken back a moment ago, and the gateway that books it may
-  // not have written the hold yet.
+  // The balance may be low because a payment was reversed a moment ago, and the gateway that books the reversal may not
+  // have recorded the pause yet.
   if (unasked && (await on.orders.tookBackSince(on.driver.name, organizationId, on.nowMs() - SAID_WITHIN_MS)))
     return;
   const method = await on.orders.method(organizationId);

@@ -196,7 +196,7 @@ export class OrderBook {
     return rows.map((row) => numberOf(row["created_at"]));
   }
 
-  /** True if the ledger has taken back money of this order under that dispute or refund. */
+  /** True if the ledger has reversed money of this order under that dispute or refund. */
   async wasTakenBack(order: PaymentOrder, reversalId: string): Promise<boolean> {
     const found = await this.sql.rows(
       "SELECT 1 FROM reversal WHERE org_id = ?1 AND source = ?2 AND external_id = ?3",
@@ -207,7 +207,7 @@ export class OrderBook {
     return found.length > 0;
   }
 
-  /** True if the service has taken back any payment of this organization since an instant. */
+  /** True if the service has reversed any payment of this organization since that time. */
   async tookBackSince(driver: DriverName, organizationId: string, sinceMs: number): Promise<boolean> {
     const found = await this.sql.rows(
       "SELECT 1 FROM reversal WHERE org_id = ?1 AND kind = 'chargeback' AND source = ?2 AND at >= ?3 LIMIT 1",

@@ -49,9 +49,9 @@ export interface ReceivePorts {
     declined(order: PaymentOrder, reason: string): Promise<void>;
     /** An automatic order was paid after all, or a card was saved by a payment made at `paidAtMs`. */
     mayTryAgain(organizationId: string, paidAtMs?: number): Promise<void>;
-    /** This much of an order's payment is about to be taken back. */
+    /** This much of an order's payment is about to be reversed. */
     takingBack(order: PaymentOrder, of: { amount: NanoUsd; reversalId: string }): Promise<void>;
-    /** It was taken back. */
+    /** It was reversed. */
     tookBack(order: PaymentOrder): Promise<void>;
   };
 }
@@ -224,8 +224,8 @@ const timesId = (reversalId: string, time: number): string =>
   time === 1 ? reversalId : `${reversalId}/${time}`;
 
 /**
- * How many times the money has been taken back so far. A dispute that we won can take it again, each time
- * with a new withdrawal. A withdrawal before the previous one was returned came too early.
+ * How many times the money has been withdrawn so far. A dispute that we won can withdraw it again, each time with a new
+ * withdrawal. A withdrawal that arrives before the previous one was returned came too early.
  */
 async function timesTaken(on: ReceivePorts, event: Moved): Promise<{ times: number; early: boolean }> {
   const { reversalId } = event;
@@ -279,7 +279,10 @@ async function reverse(on: ReceivePorts, booking: Booking) {
   return kind;
 }
 
-/** Returns only what was taken back before: an end that arrives before its beginning is delivered again. */
+/**
+ * Returns only what was withdrawn before: if the end of a dispute arrives before its beginning, the service delivers it
+ * again.
+ */
 async function giveAgain(on: ReceivePorts, event: Moved, order: PaymentOrder): Promise<Verdict> {
   const { organizationId, driver: source } = order;
   const isDispute = event.type === on.driver.disputes?.returned;

@@ -32,7 +32,8 @@ const ORDER_LIVES_MS = 23 * HOUR_MS;
 const VOID_AFTER_MS = 10 * MINUTE_MS;
 
 const UNDER_WAY = {
-  reason: "The last charge is still in progress at the payment service; no other one starts before it ends.",
+  reason:
+    "The last charge is still in progress at the payment service; another one starts only after it has ended.",
   failures: 0,
 };
 const WITHDRAWN = "Its terms or its card were changed before it was charged.";

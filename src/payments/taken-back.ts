@@ -8,9 +8,8 @@ import { actsBelow } from "./top-up-brake.ts";
 type HoldPorts = Pick<AutoTopUpPorts, "orders" | "book" | "availableOf" | "nowMs">;
 
 /**
- * Runs before the reversal is booked, once per reversal: puts automatic top-up on hold if the whole payment
- * goes back, or if the remaining balance would be topped up. A partial reversal that leaves enough changes
- * nothing.
+ * Runs before the reversal is booked, once per reversal: pauses automatic top-up if the whole payment is reversed, or
+ * if the remaining balance would be topped up. A partial reversal that leaves enough changes nothing.
  */
 export async function holdAutomatic(
   on: HoldPorts,

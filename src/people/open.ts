@@ -230,7 +230,7 @@ const throttledBy =
   (by: string, whose: string): void => {
     const { fits, resetMs } = throttle.count(by, clock.monotonicMs());
     if (!fits)
-      throw new Refusal("rate_limit_exceeded", `Too many tries ${whose}. Wait a moment, then try again.`, {
+      throw new Refusal("rate_limit_exceeded", `Too many attempts ${whose}. Wait a moment, then try again.`, {
         retryAfterMs: resetMs,
       });
   };

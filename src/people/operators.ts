@@ -8,7 +8,7 @@ import type { PeopleStore } from "./store.ts";
 
 type Store = Pick<PeopleStore, "change" | "locking" | "rows">;
 
-/** One statement, so that two who take the role from each other at once do not both succeed. */
+/** One statement, so that two operators who remove each other at the same time do not both succeed. */
 export function operators(
   store: Store,
   endSessions: (personId: string) => Promise<unknown>,

@@ -144,9 +144,9 @@ export interface People {
   membersAmong(organizationId: string, personIds: readonly string[]): Promise<ReadonlySet<string>>;
   join(organizationId: string, personId: string, role: Role): Promise<void>;
   /**
-   * Throws if it would leave the organization without an owner, if the role is no longer `from`, or if `by`
-   * may not give both roles at this moment. Ends the person's sessions, and the invitations of theirs that
-   * they may no longer make.
+   * Throws if it would leave the organization without an owner, if the role is no longer `from`, or if `by` may not
+   * give both roles at this moment. Ends the person's sessions, and the invitations that they sent and may no longer
+   * send.
    */
   changeRole(member: MemberAt, change: { from: Role; to: Role; by: string }): Promise<void>;
   /** As `changeRole`; members who leave remove themselves. Also ends invitations from and to this person. */
@@ -220,7 +220,7 @@ export interface People {
 
   /** What an organization requires of its members. */
   rules(organizationId: string): Promise<OrganizationRules>;
-  /** Throws if the rules are no longer `from`. */
+  /** Throws if the rules have changed from `from`. */
   setRules(organizationId: string, change: { from: OrganizationRules; to: OrganizationRules }): Promise<void>;
 
   /** This person's own views, by name. */

@@ -72,13 +72,19 @@ export async function openPeopleSchema(connectionString: string): Promise<People
   }
 }
 
-/** Made for a user who may make none, it is used as it is: `IF NOT EXISTS` asks for the right even then. */
+/**
+ * An existing schema is used as it is, because the user may lack the right to create one, and `IF NOT EXISTS` requires
+ * that right even then.
+ */
 async function makeSchema(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ made: unknown }>("SELECT to_regnamespace($1) AS made", [SCHEMA]);
   if (rows[0]?.made === null) await pool.query(`CREATE SCHEMA ${SCHEMA}`);
 }
 
-/** `lost` is called for each statement that failed because of the database: the library of sign-ins does not pass on why. */
+/**
+ * `lost` is called for each statement that failed because of the database: the sign-in library does not pass the cause
+ * on.
+ */
 function connectionsOn(pool: Pool, lost: () => void): Connections {
   const gate = new Gate();
   const noting = async (running: Promise<Ran>): Promise<Ran> => {

@@ -180,7 +180,7 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute, cloc
     },
     // We judge freshness ourselves (`fresh.ts`): the library would use this machine's clock.
     session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: 0, cookieCache: { enabled: false } },
-    // Once somebody proves the address, whoever created the account without proof keeps nothing of it
+    // Once somebody proves the address, a person who created the account without proof loses access to it
     // (`account.create` above).
     account: {
       accountLinking: { enabled: true, trustedProviders: [], requireLocalEmailVerified: false },

@@ -14,7 +14,7 @@ export const peopleFile = (dataDir: string): string => join(dataDir, PEOPLE_FILE
 export interface PeopleStore {
   /** Where the sign-in library creates its tables. */
   database: Database | import("pg").Pool;
-  /** Everything else of the library, and all of ours. */
+  /** Everything else that the library writes, and everything that we write. */
   transactions: PeopleTransactions;
   /**
    * Runs one statement of ours, all or nothing; returns the number of changed rows. Parameters are written
@@ -27,7 +27,7 @@ export interface PeopleStore {
   line(note: AuditNote, atMs: number): Promise<void>;
   /** Where lines wait that are not in the log yet; null if they are written into it directly. */
   outbox: AuditOutbox | null;
-  /** `FOR UPDATE` if several processes write at once; empty for a file that one process has to itself. */
+  /** `FOR UPDATE` if several processes write concurrently; empty for a file that one process has to itself. */
   locking: "" | "FOR UPDATE";
   /** Runs the work while no other process of this store runs its own. */
   alone<T>(work: () => Promise<T>): Promise<T>;

@@ -43,6 +43,6 @@ export class ToldToWait {
 const placeOf = (address: string | null, path: string): string => `${networkOf(address ?? "")} ${path}`;
 
 const tooMany = (retryAfterMs: number): Refusal =>
-  new Refusal("rate_limit_exceeded", "Too many tries from this address. Wait a moment, then try again.", {
+  new Refusal("rate_limit_exceeded", "Too many attempts from this address. Wait a moment, then try again.", {
     retryAfterMs,
   });

@@ -122,9 +122,9 @@ export class PeopleTransactions {
   }
 
   /**
-   * Begins a transaction of the library as part of the current change. `spends`: it begins with a
-   * verification; before anything else is written, that is a separate transaction, since a company may be
-   * asked afterwards.
+   * Begins a transaction of the library as part of the current change. `spends`: it begins by using up a verification.
+   * As long as nothing else has been written, that is a separate transaction, because a company's sign-in service may
+   * be asked afterwards.
    */
   async nested(spends: boolean): Promise<Transaction> {
     const change = this.current;

@@ -1,5 +1,6 @@
-// Decides which tokens are charged for: usage told by a provider is a claim, compared with the quote and with what it
-// provably delivered (money.md §4, §6; providers.md §4). The only place where usage enters, so every later sum stays small.
+// Decides which tokens are charged for: usage reported by a provider is a claim, compared with the quote and with what
+// it provably delivered (money.md §4, §6; providers.md §4). The only place where usage enters, so every later sum stays
+// small.
 import type { Release } from "../domain/release.ts";
 import type { Price } from "../domain/price.ts";
 import { COUNTED_CLASSES, type TokenClasses } from "../domain/token-classes.ts";
@@ -32,8 +33,8 @@ export interface Believed<T extends TokenCounts> {
 }
 
 /**
- * Returns the told usage as it is stored: totals, and each class with a count above zero. A service
- * tier that the release does not publish changes no price and is left out.
+ * Returns the reported usage as it is stored: totals, and each class with a count above zero. A service tier that the
+ * release does not publish changes no price and is left out.
  */
 export function meteredUsage<T extends TokenClasses & { promptTokens: number; completionTokens: number }>(
   told: T,
@@ -98,8 +99,8 @@ export const CHARACTERS_PER_TOKEN_MAX = 16;
 const TOKENS_UNPROVEN = 64;
 
 /**
- * True if this much text may have been told as this few tokens. Only an empty text has no tokens: if the release names
- * its model's tokenizer, any text disproves a zero. `bytes` names no tokenizer; its count is a bound and no proof.
+ * True if this much text can be as few tokens as reported. Only an empty text has no tokens: if the release names its
+ * model's tokenizer, any text disproves a zero. `bytes` names no tokenizer; its count is a bound and no proof.
  */
 export const isPlausible = (
   completionTokens: number,

@@ -111,7 +111,7 @@ export class TokenCounter {
     queueMicrotask(() => void this.run());
   }
 
-  /** The thread gets its next question before callers are told of the last, so that their work takes time here, not there. */
+  /** The thread gets its next question before callers get the last answer, so that it counts while they continue. */
   private async run(): Promise<void> {
     try {
       for (let chunks = this.take(); chunks.length > 0; chunks = this.take()) {

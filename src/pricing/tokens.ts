@@ -1,7 +1,7 @@
-// Token counts with a release's own tokenizer, for the cases that need them: the byte bound refused
-// (money.md §6), a provider told no usage, a stream's progress is stored. Counting runs on two threads, one
-// for what decides admissions and one for what was admitted, so that a refused prompt never delays a
-// settlement; on each, the organizations take turns (docs/decisions/0023-whose-turn-it-is-to-be-counted.md).
+// Token counts with a release's own tokenizer, for the cases that need them: the byte bound refused (money.md §6), a
+// provider reported no usage, a stream's progress is stored. Counting runs on two threads, one for what decides
+// admissions and one for what was admitted, so that a refused prompt never delays a settlement; on each, the
+// organizations take turns (docs/decisions/0023-whose-turn-it-is-to-be-counted.md).
 import { overloaded } from "../domain/overloaded.ts";
 import type { Prompt } from "../domain/prompt.ts";
 import { Refusal } from "../domain/refusals.ts";

@@ -7,5 +7,5 @@ export const CALLS_MAX = 1024;
 /** Throws `Failure` if that many calls have already begun. */
 export function requireFewCalls(before: number): void {
   if (before >= CALLS_MAX)
-    throw new Failure("broken", "unknown", "the upstream called too many tools at once");
+    throw new Failure("broken", "unknown", "the upstream made too many tool calls in one answer");
 }

@@ -35,9 +35,9 @@ export function readPlaced<Block>(
 }
 
 /**
- * Returns text and thoughts in the order in which they were said. A place beyond the text is its end, one inside a
- * surrogate pair is in front of the pair, and one that goes back is the previous one. Blank text gets no block of its
- * own.
+ * Returns text and thoughts in the order in which they were said. A place beyond the text counts as its end, one inside
+ * a surrogate pair as the place before the pair, and one before the previous place as that previous place. Blank text
+ * gets no block of its own.
  */
 export function withThoughts<Block>(
   text: string,

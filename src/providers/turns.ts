@@ -1,6 +1,6 @@
-// One of our conversations in the form of vendors whose roles alternate: tool results stand right after the calls,
-// in their order, and in front of everything else; thoughts stand in front of the calls that they led to
-// (wire.md §8.2, §8.4). What a block looks like depends on the shape.
+// One of our conversations in the form of vendors whose roles alternate: tool results come right after the calls, in
+// the calls' order and before everything else; thoughts come before the calls that they led to (wire.md §8.2, §8.4).
+// What a block looks like depends on the shape.
 import type { Message, ToolCall } from "../domain/chat-request.ts";
 import { exactObject } from "../domain/exact-json.ts";
 import { isJsonObject } from "../domain/read-value.ts";

@@ -153,7 +153,7 @@ export async function keysNamed(
 export const findKey = (on: Reader, keyId: string): Promise<KeyRecord | null> =>
   on.read((nowMs) => find(keyId, nowMs));
 
-/** Throws if the organization has no such key as a filter names. A key whose row is damaged is there all the same. */
+/** Throws if the organization has no key with the id that a filter names. A key whose row is damaged still exists. */
 export async function assertKeyAsked(
   on: Reader,
   { org, key }: { org: string; key?: string | undefined },

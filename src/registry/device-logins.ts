@@ -140,7 +140,7 @@ export async function declineUnfetched(sql: Sql, personId: string): Promise<void
   );
 }
 
-/** Removes an open login to make room for another; its terminal is told that there is none. */
+/** Removes an open login to make room for another; its terminal is told that it no longer exists. */
 export async function dropDeviceLogin(sql: Sql, id: string): Promise<void> {
   await sql.rows("DELETE FROM device_login WHERE id = ?1 AND state = 'open'", id);
 }

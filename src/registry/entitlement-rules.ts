@@ -6,7 +6,7 @@ export const OPEN_REQUESTS_MAX = 20;
 /** The most requests within a day, including withdrawn and declined ones. */
 export const REQUESTS_A_DAY_MAX = 100;
 
-/** More open requests than anybody decides at once, or too many requested and withdrawn in a day. */
+/** Too many open requests for anybody to decide, or too many requested and withdrawn in a day. */
 export type TooManyRequests = "too_many_open" | "too_many_a_day";
 
 /** Null if one more may be requested. */

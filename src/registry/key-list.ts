@@ -1,5 +1,5 @@
-// Limits on how many API keys an organization has, and how many are listed at once. A request reads only its
-// own key, however many there are.
+// Limits on how many API keys an organization has, and how many are listed in one page. A request reads only its own
+// key, however many there are.
 
 /** Keys that are not over; paused ones count. */
 export const LIVE_KEYS_MAX = 1_000;

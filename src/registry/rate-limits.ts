@@ -241,8 +241,8 @@ function* write(row: Row): Query<void> {
 }
 
 /**
- * A limit for each organization belongs to none of them: every route is marked with it, in the order of their
- * names.
+ * A limit that applies to each organization separately belongs to none of them: it is marked on every route of the
+ * model instead, in the order of the routes' names.
  */
 function* lockRoutes(nowMs: number): Query<number> {
   yield* lockListOfRoutes();

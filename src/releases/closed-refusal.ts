@@ -16,10 +16,10 @@ const CLOSED: Record<RouteState, { code: RefusalCode; why: string }> = {
   },
   unhealthy: {
     code: "route_unhealthy",
-    why: "has no healthy route right now. Send the request again a little later.",
+    why: "has no healthy route right now. Send the request again later.",
   },
   // It opened again between two checks.
-  live: { code: "route_unavailable", why: "was not available for a moment. Send the request again." },
+  live: { code: "route_unavailable", why: "was briefly unavailable. Send the request again." },
 };
 
 /** The same text for a model that does not exist and for one that this key may not see. */

@@ -135,7 +135,7 @@ test("a file has countable pages, at most as many as its release publishes", () 
       fitTo(parsed(withFiles(samplePdf(), samplePdf({ pages: 21, packed }))), FILES, TO_FILES),
     );
     expect([code, param]).toEqual(["unsupported_value", "messages[1].content[1].file.file_data"]);
-    expect(message).toContain("has 21 pages: model `base-preview-v1` takes files of 20 at most");
+    expect(message).toContain("has 21 pages, but model `base-preview-v1` takes files of at most 20 pages");
   }
   const unreadable = withFiles(Buffer.from("%PDF-1.7 and nothing"));
   expect(verdictAt(unreadable, FILES)).toBe("invalid_request messages[1].content[0].file.file_data");
@@ -219,7 +219,7 @@ test("texts and vectors: each release returns one of them, from a provider that 
   expect(() => fit(vectors, true)).not.toThrow();
   for (const [refused, says] of [
     [() => fit(words, true), "/v1/embeddings"],
-    [() => fit(vectors, false), "makes no embeddings"],
+    [() => fit(vectors, false), "does not make embeddings"],
     [() => fit(vectors, true, {}), "a provider without embeddings"],
   ] as const) {
     const { code, param, message } = refusalOf(refused);

@@ -75,8 +75,8 @@ function requireKind({ native }: ChatRequest, { model, capabilities }: Offer): v
   const wanted = native?.shape === "openai-embeddings";
   if (wanted === (capabilities.embeddings === true)) return;
   const text = wanted
-    ? `${echo(model)} makes no embeddings. GET /v1/models says in \`capabilities\` which models do.`
-    : `${echo(model)} makes embeddings and nothing else. Send its inputs to /v1/embeddings.`;
+    ? `${echo(model)} does not make embeddings. GET /v1/models lists in \`capabilities\` which models do.`
+    : `${echo(model)} makes only embeddings. Send its inputs to /v1/embeddings.`;
   throw refuse("unsupported_value", null, "model", text);
 }
 
@@ -139,7 +139,7 @@ function requireImage(url: string, release: Offer, { part, data }: PartPlace): v
       "unsupported_value",
       part.parent,
       part.step,
-      `is an image, and model ${echo(release.model)} reads text only.`,
+      `is an image, but model ${echo(release.model)} reads only text.`,
     );
   if (release.remoteImages || isInlineImage(url)) return;
   const text = "must be inline `data:image/…;base64,…`: this model takes no image URLs.";
@@ -155,8 +155,9 @@ function requireFile(
   { place: { part, data }, taken, before }: { place: PartPlace; taken: boolean; before: number },
 ): void {
   const refused = (text: string): Refusal => refuse("unsupported_value", part.parent, part.step, text);
-  if (!capabilities.files || !taken) throw refused(`is a file, and model ${echo(model)} reads none.`);
-  if (before >= FILES_MAX) throw refused(`is one file too many: a request may carry ${FILES_MAX}.`);
+  if (!capabilities.files || !taken)
+    throw refused(`is a file, but model ${echo(model)} does not read files.`);
+  if (before >= FILES_MAX) throw refused(`is one file too many: a request may contain at most ${FILES_MAX}.`);
   const pages = pagesOf(file);
   if (pages === null)
     throw invalid(
@@ -169,7 +170,7 @@ function requireFile(
       "unsupported_value",
       data.parent,
       data.step,
-      `has ${pages} pages: model ${echo(model)} takes files of ${filePagesMax ?? 0} at most. Send a part of it.`,
+      `has ${pages} pages, but model ${echo(model)} takes files of at most ${filePagesMax ?? 0} pages. Send part of it.`,
     );
 }
 
@@ -206,7 +207,7 @@ function chooseEffort(said: ReasoningStatement | null, { model, reasoning }: Off
       if (reasoning.default !== "none" || said.hint === true) return reasoning.default;
       throw unsupportedThinking(
         said.param,
-        `names no mode: ${modes}, by default "none". Use \`reasoning_effort\`.`,
+        `does not name a mode: ${modes}, and its default is "none". Name one with \`reasoning_effort\`.`,
       );
   }
 }

@@ -1,5 +1,5 @@
-// What a live tail reads each second. Dozens of pages look at once, mostly at what they have seen before: the
-// version of each request is read first, and rows only of those that are new or have changed.
+// What a live tail reads each second. Dozens of pages may read at the same time, mostly what they have seen before: the
+// version of each request is read first, and then only the rows that are new or have changed.
 import { from, rowsOf } from "../store/query.ts";
 import { type ActivityPorts, labelled } from "./activity.ts";
 import { type ActivityQuery, newestOfRequestLog, newestRequests } from "./activity-filter.ts";
@@ -17,16 +17,16 @@ interface Version {
 interface Look {
   organizationId: string;
   query: Pick<ActivityQuery, "from" | "key" | "model">;
-  /** The result of the look before; empty for the first. */
+  /** The result of the previous query; empty for the first. */
   before: SeenVersions;
 }
 
-/** A look covers so many of the newest requests. */
+/** A query covers this many of the newest requests, */
 const NEWEST = 200;
-/** And so many that still ran when others overtook them: as many as a page keeps. */
+/** and this many older ones that were still running: as many as a page keeps. */
 const OVERTAKEN = 500;
 
-/** The rows that are new or have changed since the look before, oldest first. */
+/** The rows that are new or have changed since the previous query, oldest first. */
 export async function activityChanges(
   on: ActivityPorts,
   { organizationId, query, before }: Look,

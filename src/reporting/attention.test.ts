@@ -161,5 +161,5 @@ test("credits: how much, how long, at what pace; a rule that holds names its amo
   ]);
   expect(
     await texts({}, [rule({}), rule({ on: false }), rule({ firing: false }), rule({ kind: "key_limit" })]),
-  ).toEqual(["An alert rule holds: today's spend is above $5.00; it is $7.50."]);
+  ).toEqual(["An alert is firing: today's spend is above $5.00; it is $7.50."]);
 });

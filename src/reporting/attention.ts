@@ -95,7 +95,7 @@ const ofStop = (sinceMs: number | null): Warning[] =>
           kind: "stopped",
           target: null,
           search: null,
-          text: `The credits of this organization do not add up with its records. Since ${printMinute(sinceMs)} its requests that cost something are refused, until the operator has fixed that.`,
+          text: `This organization's credits do not match its records. Since ${printMinute(sinceMs)} its paid requests are refused; they are served again once the operator has fixed this.`,
         },
       ];
 
@@ -205,16 +205,16 @@ const amountOf = ({ amount_usd }: AlertRuleJson): string =>
   preciseUsd(parseUsd(amount_usd ?? "0") ?? ZERO_USD);
 /** A rule with a damaged kind still counts. */
 const holds = (rule: AlertRuleJson, figures: Figures): string =>
-  Object.hasOwn(HOLDS, rule.kind) ? HOLDS[rule.kind](rule, figures) : "An alert rule holds.";
+  Object.hasOwn(HOLDS, rule.kind) ? HOLDS[rule.kind](rule, figures) : "An alert is firing.";
 const HOLDS: Record<AlertKind, (rule: AlertRuleJson, figures: Figures) => string> = {
   balance_below: (rule, { available }) =>
-    `An alert rule holds: the balance is below ${amountOf(rule)}; ${preciseUsd(available)} is available.`,
+    `An alert is firing: the balance is below ${amountOf(rule)}; ${preciseUsd(available)} is available.`,
   days_left_below: ({ days }, { available, burn }) =>
-    `An alert rule holds: credits last less than ${counted(days ?? 0, "day")}; ${shortUsd(available)} is available, at ${shortUsd(burn)} a day.`,
-  key_limit: ({ percent }) => `An alert rule holds: a key is at ${percent} % of its limit.`,
+    `An alert is firing: credits last less than ${counted(days ?? 0, "day")}; ${shortUsd(available)} is available, at ${shortUsd(burn)} a day.`,
+  key_limit: ({ percent }) => `An alert is firing: a key is at ${percent} % of its limit.`,
   spend_per_day: (rule, { spentToday }) =>
-    `An alert rule holds: today's spend is above ${amountOf(rule)}; it is ${preciseUsd(spentToday)}.`,
-  error_rate: ({ percent }) => `An alert rule holds: at least ${percent} % of requests fail.`,
-  route_not_live: () => "An alert rule holds: a route is not live.",
-  auto_top_up_failed: () => "An alert rule holds: the automatic top-up failed.",
+    `An alert is firing: today's spend is above ${amountOf(rule)}; it is ${preciseUsd(spentToday)}.`,
+  error_rate: ({ percent }) => `An alert is firing: at least ${percent} % of requests fail.`,
+  route_not_live: () => "An alert is firing: a route is not live.",
+  auto_top_up_failed: () => "An alert is firing: the automatic top-up failed.",
 };

@@ -60,7 +60,7 @@ async function spendOf(sql: Sql, hours: HourlyCharges, approved: Approved): Prom
   );
 }
 
-/** Charges by hour since an hour, of each organization and model that it is asked for. */
+/** Charges by hour, from a given hour on, for each organization and model that is asked for. */
 class HourlyCharges {
   private readonly read = new Map<string, Promise<{ hour: number; upTo: bigint }[]>>();
 
@@ -91,7 +91,7 @@ class HourlyCharges {
   }
 }
 
-/** The total before an hour: that of the last earlier one, by halving. */
+/** The total before an hour: that of the last earlier hour, found by binary search. */
 function before(totals: readonly { hour: number; upTo: bigint }[], hour: number): bigint {
   let [from, to] = [0, totals.length];
   while (from < to) {

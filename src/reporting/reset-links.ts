@@ -1,5 +1,4 @@
-// Counts the links for a new password created for an account: each has a line in the audit log, whoever
-// created it.
+// Counts the password-reset links created for an account: each has a line in the audit log, whoever created it.
 import { from, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 

@@ -1,5 +1,5 @@
-// Data that an operator attaches to a question about this gateway: states and figures of a moment. No
-// secrets, no names of persons, nothing of customers: settings come from an allowlist.
+// Data that an operator attaches to a question about this gateway: its states and figures at one moment. No secrets, no
+// names of people, no customer data: settings come from an allowlist.
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import { printTime } from "../domain/print.ts";

@@ -1,6 +1,6 @@
-// Exact sums in SQL for both stores, of whole numbers or money. SQLite's own `sum` throws beyond 63 bits,
-// rows of older programs hold whatever a provider told, and a damaged row may hold anything. The halves
-// of the numbers are therefore summed separately and returned as one text, which `exact` combines.
+// Exact sums in SQL for both stores, of whole numbers or money. SQLite's own `sum` throws beyond 63 bits, rows of older
+// programs hold whatever a provider reported, and a damaged row may hold anything. The halves of the numbers are
+// therefore summed separately and returned as one text, which `exact` combines.
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { orNull, type SqlRow, textOf } from "./sql.ts";
 

@@ -31,12 +31,12 @@ export function passFence(
 
 /** For either store of an unfinished move. */
 export const WAY_OUT =
-  "run the same ./tollgate db move --to … again to finish it, or ./tollgate db move --to … --abandon to take it back";
+  "run the same ./tollgate db move --to … again to finish it, or ./tollgate db move --to … --abandon to cancel it";
 const TO = "this store is being moved to ";
 const FROM = "a store is being moved into this database, from ";
 const ABANDONED = "abandoned ";
-const LEFTOVERS = "this database holds what an abandoned move left in it, so it cannot be used";
-const ANOTHER = "drop it and create it anew, or name another empty database";
+const LEFTOVERS = "this database contains the remains of a cancelled move, so it cannot be used";
+const ANOTHER = "drop and recreate it, or name another empty database";
 
 // ── The old place ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -96,7 +96,7 @@ export async function openTarget(target: ClientBase, id: string): Promise<void> 
       `UPDATE schema_migration SET version = ${MOVED} WHERE version = ${MOVING} AND checksum = $1`,
       [id],
     );
-    if (rowCount !== 1) throw new Error("the move was taken back in the meantime");
+    if (rowCount !== 1) throw new Error("the move was cancelled in the meantime");
     await target.query("COMMIT");
   } catch (error) {
     await target.query("ROLLBACK").catch(() => {}); // the connection is gone with its transaction

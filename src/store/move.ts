@@ -62,7 +62,7 @@ const tablesOf = (source: Database): string[] =>
     .map(([name]) => name)
     .filter((name) => !BOOKKEEPING.has(name) && !name.startsWith("sqlite_"));
 
-/** Those of this program's own schema: a store that is to be moved may not have all of them yet. */
+/** The tables of this program's schema: a store that is to be moved may not have all of them yet. */
 function tablesOfProgram(): string[] {
   const database = new Database(":memory:", { safeIntegers: true });
   try {
@@ -84,7 +84,7 @@ async function holdsAnything(target: ClientBase, tables: readonly string[]): Pro
 /** `schema.table`, or a table of the schema that is searched first. */
 const quoted = (table: string): string => table.replaceAll(/[^.]+/g, '"$&"');
 
-/** Accounts have a schema of their own; each of its other rows belongs to one of these. */
+/** Accounts have a schema of their own; each other row in it belongs to one of these. */
 const OF_PEOPLE = [`${PEOPLE_SCHEMA}.user`, `${PEOPLE_SCHEMA}.invitation`];
 
 /** Throws a `StoreFailure` that names the first table with a row; an older schema may lack some of them. */

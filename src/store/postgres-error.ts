@@ -69,22 +69,22 @@ export function placeOf(url: string): string {
   }
 }
 
-/** What names the database: the setting of a start, or the option of a move. */
+/** The setting or option that names the database: a setting for a start, an option for a move. */
 export type DatabaseSetting = "DATABASE_URL" | "--to";
 
 /** SQLSTATE → what is wrong with the database, and what to do. */
 const openings = (named: DatabaseSetting): Record<string, readonly [why: string, wayOut: string]> => ({
-  "28000": [`refused the user of ${named}`, `correct ${named}, or let that user in there`],
+  "28000": [`refused the user of ${named}`, `correct ${named}, or allow that user to connect`],
   "28P01": [`refused the password of ${named}`, `correct ${named}`],
   "3D000": ["does not exist", `create it, or correct ${named}`],
   "25006": ["is read-only, possibly a standby", `${named} must name the primary`],
-  "53100": ["has no space left", "free some and start again"],
+  "53100": ["has no space left", "free some space, then start again"],
   "42501": [
     `cannot be changed by the user of ${named}`,
     "grant that user what is missing, or let it own the tables",
   ],
   "25P03": [
-    "ended the session of this start again and again, as this machine stalled in the middle of it",
+    "kept ending the session of this start, because this machine stalled in the middle of it",
     "start again when the machine is less busy",
   ],
   "55P03": [

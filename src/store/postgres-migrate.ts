@@ -90,7 +90,9 @@ export const keepStartsOut = (client: ClientBase): Promise<unknown> => client.qu
 
 const TURN = `SELECT pg_advisory_xact_lock(${MIGRATING})`;
 
-/** Waits only for somebody: where nobody has the turn, a database that does not answer is noticed in seconds. */
+/**
+ * Waits only while another gateway has its turn; otherwise a database that does not answer is noticed within seconds.
+ */
 async function takeTurn(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ taken: boolean }>(
     `SELECT pg_try_advisory_xact_lock(${MIGRATING}) AS taken`,

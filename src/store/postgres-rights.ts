@@ -1,4 +1,4 @@
-// Checks that the user of a database may make what a gateway makes there: its tables, and the schema of people.
+// Checks that the user of a database may create what a gateway creates there: its tables, and the schema of people.
 import type { ClientBase } from "pg";
 import { PEOPLE_SCHEMA } from "../domain/data-files.ts";
 import type { DatabaseSetting } from "./postgres-error.ts";
@@ -8,11 +8,11 @@ import { StoreFailure } from "./store-failure.ts";
 interface Rights {
   schema: string | null;
   tables: boolean | null;
-  /** May make the schema of people, or may use the one that is there. */
+  /** May create the schema of people, or use the existing one. */
   people: boolean;
 }
 
-/** Throws `StoreFailure` that names each missing right, before anything is made. */
+/** Throws a `StoreFailure` that names each missing right, before anything is created. */
 export async function assertMayMake(client: ClientBase, named: DatabaseSetting): Promise<void> {
   const { rows } = await client.query<Rights>(
     `SELECT current_schema()::text AS schema, has_schema_privilege(current_schema(), 'CREATE') AS tables,

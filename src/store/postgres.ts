@@ -155,10 +155,10 @@ export const connectLong = (url: string, name: string): Promise<pg.Client> =>
 export const connectBare = (url: string, name: string): Promise<pg.Client> =>
   connected(connectionOf(url, name), null);
 
-/** Longer than a batch may take: a pipeline says goodbye after its last answer. */
+/** Longer than a batch may take: a pipelining connection closes only after its last answer. */
 const HANG_UP_WITHIN_MS = { pipeline: BATCH_ANSWER_WITHIN_MS + 1_000, other: 1_000 };
 
-/** A server that has fallen silent does not take leave either: its connection is closed without. */
+/** A server that no longer answers does not answer a goodbye either: its connection is closed without one. */
 function hangsUp(client: pg.Client, withinMs: number): void {
   const { connection } = client as pg.Client & { connection: pg.Connection };
   const end = client.end.bind(client) as () => Promise<void>;
@@ -206,12 +206,12 @@ async function startingSession(url: string, named: DatabaseSetting): Promise<pg.
   }
 }
 
-/** How often a start begins again whose machine stalls for longer than the server waits. */
+/** How often a start is retried if its machine stalls for longer than the server waits. */
 const BEGINS = 5;
 
 /**
- * Prepares schema and data key, by one starting gateway at a time. One that stalls in a transaction loses its session,
- * since it would keep all others waiting; whatever it had not committed is done again.
+ * Prepares schema and data key, in one starting gateway at a time. A gateway that stalls in a transaction loses its
+ * session, because it would keep all others waiting; what it had not committed is repeated.
  */
 async function prepare(url: string, dataDirectory: string, mover: Mover | null): Promise<Uint8Array> {
   for (let left = BEGINS - 1; ; left -= 1) {

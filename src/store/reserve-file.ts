@@ -50,7 +50,7 @@ export function openReserveFile(dataDirectory: string): ReserveFile {
 const pathIn = (dataDirectory: string): string => join(dataDirectory, "ballast");
 const isWhole = (path: string): boolean => existsSync(path) && statSync(path).size === BALLAST_BYTES;
 
-/** A start, or what works like one, finds no room in its directory. */
+/** The failure of a start, or of a command that opens the store like one, that finds no room in its directory. */
 export const diskFull = (dataDirectory: string): StoreFailure =>
   new StoreFailure(
     "disk_full",

@@ -38,7 +38,7 @@ function assertPragma(database: Database, name: string, wanted: string | bigint)
     throw new StoreFailure(
       "settings",
       `SQLite did not accept ${name} = ${wanted} for ${database.filename} (it is ${String(found)})`,
-      "put the data directory on a disk of this machine: file systems of networks may lack what SQLite needs",
+      "put the data directory on a local disk: network file systems may lack what SQLite needs",
     );
   }
 }

@@ -11,7 +11,7 @@ export const isStoreFailure = (error: unknown): boolean =>
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "SQLITE_FULL" || error.code === "ENOSPC");
 
-/** True if SQLite lacked room or a lock to work with, which says nothing about what it was to read. */
+/** True if SQLite lacked disk space or a lock, which says nothing about the data that it was to read. */
 export const withoutRoom = (error: unknown): boolean =>
   error instanceof SQLiteError &&
   /^SQLITE_(FULL|NOMEM|BUSY|LOCKED|IOERR_(WRITE|FSYNC|DIR_FSYNC|TRUNCATE|NOMEM|SHM))/.test(error.code ?? "");

@@ -134,7 +134,7 @@ function refuseKey(): never {
   throw wrongDataKey();
 }
 
-/** Throws if a start in this directory does not find the key of what the database keeps. Changes nothing. */
+/** Throws if a start in this directory would not find the data key of the database. Changes nothing. */
 export function assertOwnKey(database: Database, dataDirectory: string): void {
   const [table] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'store_state'").values();
   if (table === undefined) return;

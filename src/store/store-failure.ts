@@ -16,13 +16,15 @@ export type StoreFailureReason =
   | "rights"
   | "database";
 
-/** The message has both parts, for operators: it is printed as it stands. A command with another way out states its own. */
+/**
+ * The message has both parts, for operators, and is printed unchanged. A command with another remedy states its own.
+ */
 export class StoreFailure extends Error {
   constructor(
     readonly reason: StoreFailureReason,
-    /** What is wrong, as a clause: it begins in lower case and has no full stop. */
+    /** What is wrong, as a clause: begins in lower case, without a full stop. */
     readonly why: string,
-    /** What to do, as another one. */
+    /** What to do, as another such clause. */
     readonly wayOut: string,
   ) {
     super(`${why}; ${wayOut}`);

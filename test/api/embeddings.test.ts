@@ -297,7 +297,7 @@ test("the quote, the list of models and 402 concern only the input", async () =>
     "insufficient_credits",
     0,
   ]);
-  expect(json.error.message).toContain("Add credits, or send fewer inputs at once.");
+  expect(json.error.message).toContain("Add credits, or send fewer inputs in one request.");
 });
 
 test("too many vectors to pass on are the caller's to request differently, and no fault of the route", async () => {

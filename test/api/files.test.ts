@@ -194,7 +194,9 @@ describe.each(NAMES)("%s", (model) => {
       expect(await refused(ask(model, [QUESTION, ofPages(PAGES_MAX + 1, packed)]))).toMatchObject({
         code: "unsupported_value",
         param: at,
-        message: expect.stringContaining(`has 11 pages: model \`${model}\` takes files of 10 at most`),
+        message: expect.stringContaining(
+          `has 11 pages, but model \`${model}\` takes files of at most 10 pages`,
+        ),
       });
     const secret = filePart(Buffer.from("%PDF-1.7 << /Encrypt 9 0 R /Type /ObjStm >> stream\n...endstream"));
     expect(await refused(ask(model, [QUESTION, secret]))).toMatchObject({

@@ -75,7 +75,7 @@ test("a prompt whose byte bound exceeds a minute's tokens is counted; if its cou
   expect([status, json.error.code, json.error.type]).toEqual([429, "rate_limit_exceeded", "tokens"]);
   expect(headers.get("x-should-retry")).toBe("false");
   expect(headers.get("retry-after")).toBeNull();
-  expect(json.error.message).toContain("may use 900 tokens per minute, and this request alone may take 10");
+  expect(json.error.message).toContain("may use 900 tokens per minute, and this request alone may use 10");
   const quote = await fetch(`${gateway.baseUrl}/chat/completions/quote`, {
     method: "POST",
     headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },

@@ -133,7 +133,7 @@ describe.each(STORES)("on %s", (store) => {
     // On the pages: to its people, and to operators.
     const { attention } = await root.app("GET /orgs/{org}/overview", { org: organizationId });
     expect(attention[0]).toMatchObject({ kind: "stopped", target: null });
-    expect(attention[0]?.text).toContain("requests that cost something are refused");
+    expect(attention[0]?.text).toContain("its paid requests are refused");
     const page = await root.app("GET /operator/stopped", {});
     expect(page.data.map(({ org, org_name }) => [org, org_name])).toEqual([[organizationId, "Test"]]);
     expect((await root.app("GET /operator/health", {})).stopped).toBe(1);

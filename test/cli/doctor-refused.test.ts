@@ -366,7 +366,7 @@ describe("a port", () => {
         await taken.stop(true);
       }
       await refusedAt({ HOST: "192.0.2.1" }, "192.0.2.1 is not an address of this machine.");
-      await bothRefuse("address", words("Nobody can listen on none.invalid, port 0."), {
+      await bothRefuse("address", words("The gateway cannot listen on none.invalid, port 0."), {
         args: ["--data-dir", join(folder, "nothing-yet"), "--host", "none.invalid", "--port", "0"],
         env: { HOST: "127.0.0.1" },
       });

@@ -153,7 +153,7 @@ test("if all models of a provider are left out, it prints the reasons, not that 
   const all = await models("import", "--from", damaged, "--provider", "acme", "--out", "none");
   expect([all.code, all.err]).toEqual([
     1,
-    expect.stringMatching(/none of acme's 2 chat models can be taken.*input_cost_per_token is -1/),
+    expect.stringMatching(/none of acme's 2 chat models can be imported.*input_cost_per_token is -1/),
   ]);
   for (const name of ["negative", "acme/negative"]) {
     const one = await models("import", "--from", damaged, "--provider", "acme", "--model", name);
@@ -243,7 +243,7 @@ test("without a network and without --from it uses the snapshot; an unknown name
   expect(ran.code).toBe(0);
   expect(JSON.parse(ran.out)).toMatchObject({ source: expect.stringContaining("LiteLLM"), skipped: [] });
   const mistaken = await models("import", "--model", "gpt-5.6-soll");
-  expect([mistaken.code, mistaken.err]).toEqual([1, expect.stringContaining("Near it: gpt-5.6-sol")]);
+  expect([mistaken.code, mistaken.err]).toEqual([1, expect.stringContaining("Similar names: gpt-5.6-sol")]);
   expect((await models("import")).err).toContain("--out");
   const claude = ["import", "--model", "claude-opus-5", "--file-tokens", "180000"];
   expect((await models(...claude)).err).toContain("--file-tokens and --file-pages belong together");

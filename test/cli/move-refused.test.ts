@@ -190,7 +190,7 @@ test(
       expect([cut.code, cut.err]).toEqual([
         1,
         expect.stringMatching(
-          /the move to 127\.0\.0\.1:\d+\/\w+ was interrupted \(.+\), and the store in .+ stays closed; run the same .+db move --to … again to finish it, or .+--abandon to take it back/,
+          /the move to 127\.0\.0\.1:\d+\/\w+ was interrupted \(.+\), and the store in .+ stays closed; run the same .+db move --to … again to finish it, or .+--abandon to cancel it/,
         ),
       ]);
       const backup = await tollgate(dataDir, "db", "backup", join(folder, "closed.backup"));

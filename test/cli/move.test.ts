@@ -236,7 +236,7 @@ test("a store moves whose entries do not join, once an operator has accepted the
   ]);
   expect((await runOn(dataDir, "db", "move", "--to", taken.url, "--abandon")).code).toBe(0);
   const again = await runOn(dataDir, "db", "move", "--to", taken.url);
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("drop it and create it anew")]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("drop and recreate it")]);
   await onSqlite(dataDir, async (ledger) => {
     await ledger.checkBooks([]);
     const organizationId = owner?.organizationId ?? "";

@@ -116,7 +116,7 @@ test(
 
     const odd = await tried("odd", "--model", "m");
     expect([odd.code, statesOf(odd)[2]]).toEqual([1, "answer failed"]);
-    expect(odd.checks[2]?.next).toContain("another format than groq");
+    expect(odd.checks[2]?.next).toContain("a format other than groq");
 
     const before = simulator.bill().length;
     simulator.behave({ behaviour: { status: 401, error_message: `no such key ${SECRET}` } });

@@ -121,12 +121,12 @@ test(
     const org = customer.organizationId;
     for (const line of [
       `Lost since the backup: 1 credit. Credit it again:\n  $3.00 purchase of ${org}, cs_2\n`,
-      "Lost since the backup: 1 chargeback. What it took can be spent again: have the payment service send it once more",
+      "Lost since the backup: 1 chargeback. What it took back can be spent again: have the payment service resend it",
       `:\n  $3.00 chargeback of ${org}, dp_1 for pi_1\n`,
       `1 refund. Refund it again (`,
       `:\n  $0.000001 refund of ${org}, re_1 for ${request}\n`,
       `keys pause KEY):\n  ${paused.keyId} of ${org}\n`,
-      `until they have ended it once more):\n  ${org}\n`,
+      `until they have switched it off again):\n  ${org}\n`,
     ])
       expect(out).toContain(line);
   },

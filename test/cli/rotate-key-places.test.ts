@@ -160,7 +160,7 @@ test.skipIf(!disk.isMounted)(
       const was = readFileSync(join(dataDir, "data.key"));
       const full = await rotate();
       expect(full.code).toBe(1);
-      expect(full.stderr).toContain("free some, and run this again: nothing was changed");
+      expect(full.stderr).toContain("free some space, then run this again: nothing was changed");
       expect(readFileSync(join(dataDir, "data.key")).equals(was)).toBe(true);
       rmSync(hog);
       const done = await rotate();

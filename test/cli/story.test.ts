@@ -246,7 +246,7 @@ test("a month's statement: JSON, CSV, and a PDF in a file", async () => {
   const [pdf, both] = [await run(...asked, "--pdf"), await run(...asked, "--pdf", "--csv")];
   expect(pdf.out).toContain(`Wrote statement-${org}-${month}.pdf`);
   expect(readFileSync(join(folder, `statement-${org}-${month}.pdf`), "latin1")).toStartWith("%PDF-1.4\n");
-  expect([both.code, both.err]).toEqual([2, expect.stringContaining("exclude each other")]);
+  expect([both.code, both.err]).toEqual([2, expect.stringContaining("cannot be combined")]);
 });
 
 /** The management key of another person: the first account of the dashboard. */

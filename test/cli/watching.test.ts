@@ -69,7 +69,7 @@ test("request tail prints each request that ends, once; it is no JSON document",
   expect(lines.length).toBe(4);
   expect(new Set(lines).size).toBe(4);
   const refused = await run("request", "tail", "--org", customer.organizationId, "--json");
-  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("exclude each other") });
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("cannot be combined") });
 }, 120_000);
 
 /** More than one list of the newest holds. */

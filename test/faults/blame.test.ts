@@ -40,7 +40,7 @@ test("streams that last until their timeout close the route for nobody, and are 
   for (const { events } of streams)
     expect(events.chunks.at(-1)?.error).toMatchObject({
       code: "provider_timeout",
-      message: expect.stringContaining("The time limit of an answer was reached"),
+      message: expect.stringContaining("The time limit for answers was reached"),
     });
   expect([said(await asks(one)), said(await asks(other))]).toEqual([200, 200]);
 });

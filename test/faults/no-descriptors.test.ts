@@ -127,5 +127,5 @@ test("no more calls run concurrently than there are descriptors for; the others 
   for (const { status, text } of ended.filter((one) => !served.includes(one)))
     expect([status, text]).toEqual([503, expect.stringContaining('"code":"overloaded"')]);
   expect(gateway.simulator.bill()).toHaveLength(served.length);
-  expect(gateway.log).toContain("fewer calls than limits.max_concurrent can run at once");
+  expect(gateway.log).toContain("fewer calls than limits.max_concurrent can run concurrently");
 }, 60_000);

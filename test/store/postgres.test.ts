@@ -151,7 +151,7 @@ describe("PostgreSQL: opening the store", () => {
       );
       await admin.query("DROP FUNCTION fills CASCADE");
       expect(String(refused)).toContain(
-        `${new URL(database.url).pathname} has no space left (could not extend file "base/1/2"); free some and start again`,
+        `${new URL(database.url).pathname} has no space left (could not extend file "base/1/2"); free some space, then start again`,
       );
     },
   );

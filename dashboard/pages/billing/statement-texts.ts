@@ -22,7 +22,7 @@ export const statementTexts = {
   held: "held",
   owed: "owed",
   drift: "These do not add up. Tell the operator to run the ledger audit. Drift:",
-  movements: "Credits that came or went back",
+  movements: "Credits added, refunded or charged back",
   at: "Time",
   kind: "Kind",
   reference: "Reference",

@@ -33,7 +33,7 @@ type Usage = Answer<"GET /orgs/{org}/usage">;
 type Range = (typeof RANGES)[number];
 
 export const RANGES = ["24h", "7d", "30d"] as const;
-/** In the shape of the content to come: tiles, a chart, a table. */
+/** In the shape of the content that is loading: tiles, a chart, a table. */
 const HEIGHT = 480;
 const ASKED_EVERY_MS = 60_000;
 

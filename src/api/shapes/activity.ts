@@ -51,8 +51,8 @@ const activityRow = z.object({
   /** The figures in the refusal. */
   details: refusalDetails.nullable(),
   /**
-   * More than 1: similar refusals or replays beyond their quota of rows. `id` and `at` are of the first,
-   * `details` of the last; a model, surface or key that differs among them is null, or named "several keys".
+   * More than 1: similar refusals or replays beyond their quota of rows. `id` and `at` are those of the first,
+   * `details` those of the last; a model, surface or key that differs among them is null, or shown as "several keys".
    */
   requests: count,
   last_at: time.nullable(),

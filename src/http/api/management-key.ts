@@ -1,5 +1,5 @@
-// Identifies a management key as an operator; read from the store at every call (S4). An inference key is told that it is at the
-// wrong door; all others learn nothing (hardening.md 68, 70).
+// Identifies a management key as an operator; read from the store at every call (S4). An inference key is told that it
+// is used at the wrong API; all others learn nothing (hardening.md 68, 70).
 import { authorizationOf } from "../../domain/credential.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { bearerOf } from "../../registry/bearer.ts";

@@ -54,6 +54,6 @@ async function script(): Promise<Bun.BunFile> {
   if (await file.exists()) return file;
   throw new Refusal(
     "unknown_url",
-    "The reference page does not come with `npm start`. The executable of `npm run build` has it; /admin/v1/openapi.json is the document that it shows.",
+    "The reference page is not part of `npm start`, only of the executable that `npm run build` makes. The document that it shows is at /admin/v1/openapi.json.",
   );
 }

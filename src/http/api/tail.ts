@@ -11,7 +11,7 @@ import type { ActivityRow } from "../../reporting/activity-rows.ts";
 
 const ASK_MS = 1000;
 const PING_MS = 15_000;
-/** A person who was removed, demoted or signed out is told of no later request, and the tail ends after this. */
+/** A person who was removed, demoted or signed out sees no later request, and the tail ends within this time. */
 const STANDS_MS = 3_000;
 /** After this the page opens a new tail, and its session is checked again. */
 const LIVES_MS = 15 * 60_000;
@@ -30,7 +30,7 @@ type Followed = AskedTail &
     stands(this: void): Promise<boolean>;
   };
 const SILENT_SECONDS = 60;
-/** The shortest that Bun knows; it takes two or three. */
+/** The shortest idle timeout that Bun has; in practice it takes two or three seconds. */
 const CUT_SECONDS = 1;
 
 interface TailPorts {
@@ -54,7 +54,8 @@ export function tailResponse(
     end: () => displaced.abort(),
   });
   const sent = sending(SILENT_SECONDS);
-  // A reader that takes nothing is never asked for more, so that its tail cannot see the stop: its connection is cut.
+  // A tail whose client reads nothing is never pulled and cannot notice that the gateway stops, so its connection is
+  // cut.
   const stopped = Promise.withResolvers<void>();
   const cut = (): void => {
     setIdleTimeout(CUT_SECONDS);
@@ -111,7 +112,7 @@ async function* eventsOf(
       state !== "running" && Date.parse(at) < missedSinceMs;
     const news = before === null ? look.rows.filter((row) => !isListed(row)) : look.rows;
     before = look.seen;
-    // After the look: whoever was removed before one of these requests came is not told of it.
+    // Checked after the query: a person who was removed before one of these requests came does not see it.
     if (news.length > 0 || performance.now() - stoodAtMs >= STANDS_MS) {
       if (!(await stands())) return;
       stoodAtMs = performance.now();

@@ -26,7 +26,7 @@ export interface GroupCommitPorts<Operation, Outcome> {
   outlives(operation: Operation): boolean;
   /** A second place for operations that must not be lost, until the store takes them. */
   spool: { keep(operations: readonly Operation[]): void; taken(operation: Operation): void };
-  /** Takes back an operation that happened although its caller was refused. */
+  /** Undoes an operation that was committed although its caller was refused. */
   takeBack(operation: Operation): void;
   pulse: Pick<Pulse, "committed">;
   jobs: Jobs;
@@ -65,7 +65,10 @@ const CONFLICTS_AT_MOST = 8;
 const CONFLICTS_WITHIN_MS = 3_000;
 const REOPEN_FIRST_MS = 50;
 const REOPEN_AT_MOST_MS = 2_000;
-/** A store that refused is tried again by requests; unless it refuses one of them, it counts as back after this long. */
+/**
+ * A store that refused writes is tried again with real requests; if it refuses none of them for this long, it counts as
+ * back.
+ */
 const TRIAL_MS = 2_000;
 /** The longest that a caller waits for the outcome of an unknown commit. */
 const UNKNOWN_AT_MOST_MS = 3_000;
@@ -79,7 +82,7 @@ export class GroupCommit<Operation, Outcome> {
   private away = false;
   /** True while the store responds but refused the last batch. */
   private refusing = false;
-  /** Until when the store is on trial, if it has not taken a batch by then; monotonic milliseconds. */
+  /** When the store's trial ends, unless it takes a batch before; monotonic milliseconds. */
   private trialUntilMs = Number.NEGATIVE_INFINITY;
   private closed = false;
   private reopenInMs = REOPEN_FIRST_MS;
@@ -92,17 +95,17 @@ export class GroupCommit<Operation, Outcome> {
     this.atEnd = ports.jobs.guarded("ledger_commit", () => this.run());
   }
 
-  /** False while the store takes no writes from this process, and while it is on trial after it refused some. */
+  /** False while the store takes no writes from this process, and while it is on trial after refusing some. */
   get ready(): boolean {
     return this.tries && !this.onTrial;
   }
 
-  /** True if operations are tried: the store is there, or refused some a while ago and may take them now. */
+  /** True if operations are tried: the store is available, or refused some a while ago and may take them now. */
   get tries(): boolean {
     return !this.away && !this.closed;
   }
 
-  /** The error that the store was lost with; null once it counts as back. */
+  /** The error with which the store was lost; null once it counts as back. */
   get trouble(): string | null {
     return this.away || this.onTrial ? messageOf(this.failure) : null;
   }
@@ -284,7 +287,10 @@ export class GroupCommit<Operation, Outcome> {
     spool.keep(lasting.map(({ operation }) => operation));
   }
 
-  /** If the outcome is still unknown, refuses what need not be kept. What did happen is taken back once that is known. */
+  /**
+   * If the outcome is still unknown, refuses operations that need not be kept. If one of them turns out to have been
+   * committed, it is undone.
+   */
   private giveUpOn(about: UnknownCommit<Outcome>): void {
     if (this.unknown?.about !== about) return;
     this.refuse(this.unknown.batch.filter(({ operation }) => !this.ports.outlives(operation)));
@@ -329,7 +335,7 @@ export class GroupCommit<Operation, Outcome> {
     if (!this.away) this.reopenInMs = REOPEN_FIRST_MS;
   }
 
-  /** The waits stay as long as they have become: a store that is full would be left and opened all the time. */
+  /** The delays are not reset: otherwise a full store would be closed and reopened all the time. */
   private putOnTrial(writer: Writer<Operation, Outcome>): void {
     this.refusing = false;
     this.away = !writer.hasRoom();

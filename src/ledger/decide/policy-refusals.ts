@@ -140,14 +140,14 @@ export const entitlementRequired = (model: string): Refusal =>
 export const paidWorkspaceRequired = (model: string): Refusal =>
   new Refusal(
     "paid_workspace_required",
-    `The model \`${model}\` is open to paid workspaces. Buy credits once to use it; granted credits do not count.`,
+    `The model \`${model}\` is available only to paid workspaces. Buy credits once to use it; granted credits do not count.`,
   );
 
 /** 503, step 8 of money.md §7: the organization's books do not add up (§5), and only an operator knows when they will. */
 export const organizationStopped = (): Refusal =>
   new Refusal(
     "organization_stopped",
-    "The credits of this organization do not match its records, so its calls that cost anything are refused until the operator has corrected them. Nothing was charged or held; other organizations are not affected. Ask the operator, who has been told.",
+    "The credits of this organization do not match its records, so its calls that cost anything are refused until the operator has corrected them. Nothing was charged or held; other organizations are not affected. Ask the operator, who has been notified.",
   );
 
 /** 403, step 10 of money.md §7: the limit of the key's day, week or month, whichever is reached first. */

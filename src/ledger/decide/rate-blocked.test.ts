@@ -24,20 +24,20 @@ test.each([
   ],
   [
     { tokensPerMinute: 1 },
-    "This key may use 1 token per minute: 0 are free now, and this request may take 1.",
+    "This key may use 1 token per minute: 0 are available now, and this request may use 1.",
   ],
   [
     { tokensPerMinute: 9 },
-    "This key may use 9 tokens per minute: 0 are free now, and this request may take 1.",
+    "This key may use 9 tokens per minute: 0 are available now, and this request may use 1.",
   ],
-  [{ concurrent: 1 }, "This key may run 1 request at once; streams"],
-  [{ concurrent: 2 }, "This key may run 2 requests at once; streams"],
+  [{ concurrent: 1 }, "This key may run 1 request at the same time; streams"],
+  [{ concurrent: 2 }, "This key may run 2 requests at the same time; streams"],
 ])("%o", (limits, words) => {
   expect(said(limits, 1)).toStartWith(words);
 });
 
 test("a request that can never fit is told the limit, not a time", () => {
   expect(said({ tokensPerMinute: 1 }, 2)).toBe(
-    "This key may use 1 token per minute, and this request alone may take 2. Lower max_tokens, or shorten the messages.",
+    "This key may use 1 token per minute, and this request alone may use 2. Lower max_tokens, or shorten the messages.",
   );
 });

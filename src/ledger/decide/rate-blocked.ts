@@ -78,15 +78,15 @@ function refused({ at, of, limit, remaining, waitMs: wait }: Reached, tokens: nu
     return {
       refusal: new Refusal(
         "rate_limit_exceeded",
-        `${whose} may use ${counted(limit, "token")} per minute, and this request alone may take ${tokens}. Lower max_tokens, or shorten the messages.`,
+        `${whose} may use ${counted(limit, "token")} per minute, and this request alone may use ${tokens}. Lower max_tokens, or shorten the messages.`,
         { type, retry: false, details: { ...details, tokens } },
       ),
       short: { of: "tokens_per_minute", atMost: limit },
     };
   const message = {
     requests: `${whose} may send ${counted(limit, "request")} per minute.`,
-    tokens: `${whose} may use ${counted(limit, "token")} per minute: ${remaining} are free now, and this request may take ${tokens}. Tokens that requests do not use come back when they end.`,
-    concurrent: `${whose} may run ${counted(limit, "request")} at once; streams whose client has disconnected count until they end.`,
+    tokens: `${whose} may use ${counted(limit, "token")} per minute: ${remaining} are available now, and this request may use ${tokens}. Tokens that requests reserve but do not use are returned when those requests end.`,
+    concurrent: `${whose} may run ${counted(limit, "request")} at the same time; streams whose client has disconnected count until they end.`,
   }[of];
   return {
     refusal: new Refusal("rate_limit_exceeded", `${message} Send the request again in ${secondsOf(wait)}.`, {

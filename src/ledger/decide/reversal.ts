@@ -1,5 +1,5 @@
-// Money that goes back, once per (source, external id): a disputed or repaid payment takes credits away, a refunded
-// request returns them (money.md §5). What a chargeback cannot take becomes debt, and admission stops until it is paid.
+// Reverses money, once per (source, external id): a disputed or refunded payment takes credits away, a refunded request
+// returns them (money.md §5). What a chargeback cannot take becomes debt, and admission stops until it is paid.
 import type { Actor } from "../../domain/actor.ts";
 import { formatUsd, minUsd, type NanoUsd, subUsd, ZERO_USD } from "../../domain/money.ts";
 import type { AccountPostings } from "../commit/account-postings.ts";
@@ -10,7 +10,7 @@ import { tellReason } from "./reason.ts";
 
 export type Reversal = Parameters<Ledger["reverse"]>[0];
 
-/** Takes or gives back once, at most what may go back. Throws for an amount that is not above zero. */
+/** Takes away or returns once, at most the amount that may be reversed. Throws for an amount that is not above zero. */
 export function decideReversal(batch: BatchState, reversal: Reversal, actor: Actor): ReversalOutcome {
   const { organizationId, amount, kind, source, externalId, target } = reversal;
   const postings = batch.postingsOf(organizationId);
@@ -51,7 +51,7 @@ export function decideReversal(batch: BatchState, reversal: Reversal, actor: Act
   return { kind: "reversed", balance, debt };
 }
 
-/** A request can give back what it cost; a chargeback can take only what was paid in. */
+/** A refund can return at most what the request cost; a chargeback can take at most what was paid in. */
 const mostThatGoesBack = (postings: AccountPostings, request: RefundableRow | undefined): NanoUsd =>
   request === undefined ? postings.balance.purchased : subUsd(request.charge, request.refunded);
 

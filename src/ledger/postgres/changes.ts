@@ -56,7 +56,7 @@ async function tried<T>(on: ChangePorts, work: Work<T>, askedMs: number): Promis
       const late = performance.now() - askedMs > TRY_WITHIN_MS;
       if (kind === "store" && run.begun && !run.committing && tries === 1 && !late) continue;
       if (kind === "store" || (kind === "conflict" && (late || tries === TRIES))) throw overloaded(error);
-      // Two transactions created the same thing at once: the retry finds it.
+      // Two transactions created the same thing at the same time: the retry finds it.
       const again = kind === "conflict" || (error as { code?: string }).code === "23505";
       if (!again || tries === TRIES) throw error;
     }

@@ -284,7 +284,7 @@ class PostgresLedger {
     throw overloaded();
   }
 
-  /** Takes back an admission whose caller was refused: nothing was sent, the hold is returned and the key is free. */
+  /** Undoes an admission whose caller was refused: nothing was sent, the hold is returned and the key is free. */
   private takeBack(operation: MoneyOperation): void {
     if (operation.kind !== "admit") return;
     const { requestId, credential } = operation.admission;

@@ -114,7 +114,7 @@ async function openWriter(
 /** A standby answers, too, but only a primary takes writes. */
 async function assertTakesWrites(client: Client): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
-  if (rows[0]?.transaction_read_only !== "off") throw new Error("the database takes no writes");
+  if (rows[0]?.transaction_read_only !== "off") throw new Error("the database does not accept writes");
 }
 
 /** FNV-1a: spreads organizations evenly; nothing depends on which writer one gets. */

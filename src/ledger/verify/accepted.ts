@@ -29,7 +29,7 @@ export function acceptedIn(row: SqlRow): Violation[] {
   );
 }
 
-/** Every violation has these, as text or null. */
+/** The members of every violation, as text or null. */
 const PARTS = ["invariant", "organizationId", "requestId", "expected", "found"] as const;
 
 const isViolation = (read: unknown): read is Violation =>

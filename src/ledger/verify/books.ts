@@ -1,6 +1,6 @@
-// Checks the books of every organization, cheaply enough to run every minute: its balance against its open holds
-// and the entries since the last check (I1, I2, I3, I5, I12 of money.md §5). Runs on one snapshot. Of the previous
-// check only what the store confirms is trusted: a database that went back to an earlier moment is not broken.
+// Checks the books of every organization, cheaply enough to run every minute: its balance against its open holds and
+// the entries since the last check (I1, I2, I3, I5, I12 of money.md §5). Runs on one snapshot. Of the previous check
+// only what the store confirms is trusted: a database that was put back to an earlier moment is not broken.
 import { messageOf } from "../../domain/error-message.ts";
 import { ask, type SqlDialect, moneyOf, numberOf, type Query, type SqlRow, textOf } from "../../store/sql.ts";
 import { selected } from "../column-loads.ts";
@@ -88,7 +88,10 @@ export function* openHoldsOf(organizationId: string): Query<bigint> {
   return rows.reduce((sum, row) => sum + moneyOf(row["hold"]), 0n);
 }
 
-/** How many entries a resume reads under the organization's lock: more than are made while its chain is read before. */
+/**
+ * How many entries a resume reads under the organization's lock: more than can be made while its chain is read
+ * beforehand.
+ */
 const RECENT = 1000;
 
 /** Returns what is broken in the organization's last entries. */
@@ -109,7 +112,7 @@ interface Books {
   row: SqlRow;
   /** The total hold of its unfinished requests. */
   held: bigint;
-  /** What an operator has accepted of them: it stops nobody. */
+  /** The findings among them that an operator has accepted: these stop nobody. */
   accepted: readonly Violation[];
 }
 

@@ -14,8 +14,9 @@ export interface Finding {
 }
 
 /**
- * Collects findings for one report; a violation is reported by invariant, place and both numbers, never thrown. What an
- * operator has accepted is listed apart and does not count, so that however much of it there is, anything else is reported.
+ * Collects findings for one report; a violation is reported by invariant, place and both numbers, never thrown.
+ * Findings that an operator has accepted are listed apart and do not count towards the bound, so that any others are
+ * still reported.
  */
 export class Findings {
   private readonly checked: Record<string, number> = {};

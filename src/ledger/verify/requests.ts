@@ -105,8 +105,9 @@ export function checkCharge(findings: Findings, request: RequestToVerify, releas
 }
 
 /**
- * The admitting gateway limits what a provider told to the quoted bounds (money.md §6). Older programs, which named no
- * surface, did not; and a stream past its maximum is charged for what it delivered if its owner disappeared before cutting it.
+ * The admitting gateway limits what a provider reported to the quoted bounds (money.md §6). Older programs, which named
+ * no surface, did not; and a stream past its maximum is charged for what it delivered if its owner disappeared before
+ * cutting it.
  */
 function checkBounds(findings: Findings, request: RequestToVerify): void {
   const { organizationId, requestId, promptTokens, completionTokens, promptBound, outputBound } = request;

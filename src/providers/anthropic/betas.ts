@@ -1,14 +1,14 @@
-// The names of a caller's `anthropic-beta` header that are sent upstream: those that neither cost nor route. What
-// they enable is paid for by the tokens that are reported anyway; a longer window, a faster tier, files, searches and
-// the vendor's own rounds are not.
+// The names in a caller's `anthropic-beta` header that are sent upstream: those that neither add costs nor change
+// routing. What they enable is paid for by the tokens that are reported anyway. Not sent are a longer window, a faster
+// tier, files, searches and rounds that the vendor runs itself.
 import type { EnvelopeName } from "./envelopes.ts";
 
 const namesIn = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 /**
- * By host. A cloud answers 400 to a call with one name that it does not know, so it gets only names that are published
- * as known there (November 2026). What became part of the API needs no name there, such as an effort or the form of an
- * answer at Google.
+ * By host. A cloud answers 400 to a call with a name that it does not know, so it gets only names that are published as
+ * known there (November 2026). Features that have become part of a cloud's API need no name there, such as an effort or
+ * the form of an answer at Google.
  */
 const SENT: Record<EnvelopeName, ReadonlySet<string>> = {
   direct: namesIn(
@@ -36,7 +36,7 @@ const SENT: Record<EnvelopeName, ReadonlySet<string>> = {
   ),
 };
 
-/** What some hosts call by an older name; of what it allows they have only this. */
+/** Features that some hosts know by an older name only. */
 const RENAMED: Partial<Record<EnvelopeName, Readonly<Record<string, string>>>> = {
   vertex: { "advanced-tool-use-2025-11-20": "tool-search-tool-2025-10-19" },
   bedrock: { "advanced-tool-use-2025-11-20": "tool-search-tool-2025-10-19" },
@@ -47,7 +47,7 @@ export const BETA_HEADER = "anthropic-beta";
 export interface Betas {
   /** The names to send. */
   names: string[];
-  /** The others, as `x-gw-ignored-parameters` names them. */
+  /** The names that are not sent, as listed in `x-gw-ignored-parameters`. */
   ignored: string[];
 }
 

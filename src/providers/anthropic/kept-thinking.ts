@@ -17,8 +17,8 @@ export const keptContent = (placed: readonly Placed<ThinkingBlock>[]): Record<st
   placed.length === 0 ? null : { [FAMILY]: { thinking: printPlaced(placed) } };
 
 /**
- * Returns the blocks that a call brought back. Null: none of ours, or not all of them as they were handed over; then
- * none counts.
+ * Returns the blocks that a call brought back. Null if any of them is missing or differs from what was handed over:
+ * then none counts.
  */
 export function returnedBlocks(extra: Record<string, unknown> | undefined): Placed<ThinkingBlock>[] | null {
   const own = extraOf(extra, FAMILY);

@@ -4,7 +4,7 @@
 import type { NativeBody } from "../../domain/native-body.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import { echo, isJsonObject, refuse } from "../../domain/read-value.ts";
-import { bytesOf, joined, type Piece, printMembers } from "../../domain/written-lists.ts";
+import { pieceBytes, joined, type Piece, printMembers } from "../../domain/written-lists.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
 import { withoutNulls } from "../without-nulls.ts";
@@ -54,7 +54,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
   let printed: Piece[] | null = printMembers(fields, request.written);
   const inline = request.images > 0 || request.files > 0;
   const priced = inline ? withoutInlineData(fields) : fields;
-  const bytes = 2 + bytesOf(priced === fields ? printed : printMembers(priced, null));
+  const bytes = 2 + pieceBytes(priced === fields ? printed : printMembers(priced, null));
   const { system, messages, tools } = fields;
   const demands = tools !== undefined || request.responseFormat !== null;
   return {
@@ -86,7 +86,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
   };
 }
 
-/** The beta by which a cache mark may say who shares what it caches. */
+/** The beta that lets a cache mark have a scope, which says who shares the cached content. */
 const CACHE_SCOPE = "prompt-caching-scope-2026-01-05";
 
 function contractAt(upstreamModel: string, dialect: ClaudeDialect): Contract {

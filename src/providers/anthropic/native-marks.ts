@@ -11,7 +11,7 @@ const HOLDS_BLOCKS = ["tools", "system", "messages", "content", "source"] as con
 
 /**
  * Returns the body with only those of its marks that are priced, at most the last ones; the same body if all of them
- * stay. `scoped`: a mark may have a scope there.
+ * stay. `scoped`: marks may have a scope at this host.
  */
 export function withSettledMarks(
   body: Json,

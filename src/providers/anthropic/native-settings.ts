@@ -10,11 +10,11 @@ const CLEARING = "mid-conversation-system-clear-at-2026-08-21";
 const TOOL_CHANGES = "mid-conversation-tool-changes-2026-07-01";
 
 export interface KnownSettings {
-  /** The same object if all of it is known. */
+  /** The same object if every setting is known. */
   body: JsonObject;
-  /** What was left out, as `x-gw-ignored-parameters` names it. */
+  /** What was left out, as listed in `x-gw-ignored-parameters`. */
   ignored: string[];
-  /** True if every block of `messages` has the place where its caller wrote it. */
+  /** True if every block of `messages` is still where its caller wrote it. */
   places: boolean;
 }
 

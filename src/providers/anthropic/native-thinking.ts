@@ -5,7 +5,7 @@ import type { JsonObject } from "../../domain/read-value.ts";
 import type { Contract } from "./contracts.ts";
 import { budgetWithin, DROP_UNBOUND, type Thoughts, thoughtsFor } from "./thinking.ts";
 
-/** The ways to say that the model is not to think before it answers; each model knows at most one of them. */
+/** The values that tell the model not to think before it answers; each model knows at most one of them. */
 const OFF: ReadonlySet<unknown> = new Set(["disabled", "between_tools"]);
 
 export interface NativeThoughts extends Thoughts {

@@ -12,7 +12,7 @@ export interface NativeTurns {
   messages: unknown[];
   /** Names of the tools that were called. */
   called: ReadonlySet<string>;
-  /** True if every block has the place where its caller wrote it. */
+  /** True if every block is still where its caller wrote it. */
   places: boolean;
   /** True if the current tool round does not begin with a thought; some models must not think in it then. */
   lost: boolean;
@@ -61,7 +61,7 @@ function asUser({ content }: Json): Json[] {
   return words === "" ? [] : [{ role: "user", content: [said] }];
 }
 
-/** Changes of the tools that are offered have no words. */
+/** Blocks that change which tools are offered have no text. */
 const wordsOf = (content: unknown): string =>
   Array.isArray(content)
     ? content

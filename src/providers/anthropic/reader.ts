@@ -1,5 +1,6 @@
-// One answer of the vendor → parts: named events with blocks that begin, grow and end, or a whole body with the same blocks.
-// What is not known is passed over: new kinds of events, blocks and deltas come without a new version (wire.md §8.2).
+// Reads one answer of the vendor into parts: a stream of named events whose blocks begin, grow and end, or a whole body
+// with the same blocks. Unknown events, blocks and deltas are skipped, because the vendor adds new kinds without a new
+// API version (wire.md §8.2).
 import { exactObject } from "../../domain/exact-json.ts";
 import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
@@ -20,52 +21,56 @@ import { ClaudeUsage } from "./usage.ts";
 import { blockOf, keptContent, type ThinkingBlock } from "./kept-thinking.ts";
 import type { Placed } from "../thoughts-in-text.ts";
 
-/** Of the thoughts behind one call; beyond it they are not kept, and the next turn is sent without. */
+/** Bounds the thoughts that precede one call; larger ones are not kept, and the next turn is sent without them. */
 const KEPT_CHARACTERS_MAX = 1024 * 1024;
-/** Of those behind all calls. */
+/** Bounds the thoughts that precede all calls together. */
 const GIVEN_CHARACTERS_MAX = 8 * KEPT_CHARACTERS_MAX;
-/** Of what calls begin with, where their end is still to come. */
+/** Bounds the arguments in the start events of calls that are still open. */
 const INPUT_CHARACTERS_MAX = 8 * 1024 * 1024;
-/** Of pages that are cited, before they are told apart. */
+/** Bounds the cited pages, before duplicates are removed. */
 const CITED_CHARACTERS_MAX = 4 * ANNOTATION_CHARACTERS_MAX;
 
-/** So many blocks at once have no answer; all known ones have one. */
+/** No real answer has this many open blocks; all known ones have one at a time. */
 const OPEN_MAX = 256;
 
-/** A block that has begun and not ended. */
+/** A block that has begun but not ended. */
 interface Open {
-  /** Of a thought; "" of others, whatever they are. */
+  /** The kind of thought; "" for all other blocks. */
   type: "thinking" | "redacted_thinking" | "";
-  /** How much text stood before it, and the pages that its own speaks from. */
+  /** The length of the text before it, and the pages that its own text cites. */
   from: number;
   cited: Record<string, unknown>[];
-  /** Of a thought: text, signature and sealed data so far. */
+  /** For a thought: text, signature and sealed data so far. */
   thought: { thinking: string; signature: string; data: unknown };
-  /** Of a call: its id as told, our index, what it began with, and whether any argument came; null for other blocks. */
+  /**
+   * For a call: its id as reported, our index, the arguments in its start event, and whether any others came; null for
+   * other blocks.
+   */
   call: { id: unknown; index: number; input: unknown; characters: number; spoke: boolean } | null;
 }
 
-/** What a model says to a tool goes on as it was said. */
+/** Numbers in tool arguments are passed on as the model wrote them. */
 const EXACT = ["input"];
 
 /**
- * Of one answer, streamed or whole. Throws `Failure` for what no client could be told, and for what grows without end.
+ * The reader of one answer, streamed or whole. Throws `Failure` for content that cannot be passed on to any client, and
+ * for anything that grows without bound.
  */
 export class ClaudeReader implements AnswerReader<string> {
-  /** The upstream's own id of the answer, once it said one. */
+  /** The upstream's own id of the answer; null until it has sent one. */
   id: string | null = null;
   usageTold = false;
   lastEvent: JsonObject = {};
   began = false;
   private started = false;
-  /** Of a whole answer. */
+  /** Reads a whole answer. */
   private read: { text: string; body: JsonObject } = { text: "", body: {} };
   private finish: FinishReason | null = null;
   private explanation = "";
   private readonly usage = new ClaudeUsage();
   private readonly open = new Map<number, Open>();
   private readonly annotations = new Annotations();
-  /** Thoughts that wait for the call behind them. */
+  /** Thoughts waiting for the call that follows them. */
   private kept: Placed<ThinkingBlock>[] = [];
   private readonly bound = new KeptBound(KEPT_CHARACTERS_MAX, GIVEN_CHARACTERS_MAX);
   private inputCharacters = 0;
@@ -80,7 +85,7 @@ export class ClaudeReader implements AnswerReader<string> {
 
   event(data: string, parts: Part[]): EventEnd {
     if (data === "") return null;
-    if (data.startsWith("[DONE]")) return "done"; // as proxies in front of it end a stream
+    if (data.startsWith("[DONE]")) return "done"; // proxies in front of it end a stream this way
     const event = readObject(data, "the upstream sent an event", EXACT);
     this.lastEvent = event;
     switch (event["type"]) {
@@ -98,7 +103,7 @@ export class ClaudeReader implements AnswerReader<string> {
         if (isJsonObject(event["message"])) this.start(event["message"], parts);
         return null;
       case "message_delta":
-        this.began = true; // its beginning tells tokens, too, and proves none
+        this.began = true; // its start event reports tokens too, but proves none
         if (isJsonObject(event["delta"])) this.ending(event["delta"]);
         this.tell(event["usage"], parts);
         return null;
@@ -121,7 +126,7 @@ export class ClaudeReader implements AnswerReader<string> {
     this.read = { text, body };
     this.start(body, parts);
     this.ending(body);
-    this.finish ??= "stop"; // a whole body is its own proof of an end
+    this.finish ??= "stop"; // a whole body needs no other proof of its end
   }
 
   told(): JsonObject {
@@ -129,7 +134,7 @@ export class ClaudeReader implements AnswerReader<string> {
   }
 
   close(parts: Part[]): void {
-    for (const place of this.open.keys()) this.end(place, parts); // of a block whose end was not told
+    for (const place of this.open.keys()) this.end(place, parts); // blocks whose end event is missing
     if (this.explanation !== "")
       parts.push({ type: "refusal", choice: 0, text: this.explanation, explains: true });
     const { list } = this.annotations;
@@ -142,7 +147,7 @@ export class ClaudeReader implements AnswerReader<string> {
     });
   }
 
-  /** May come again; only the first brings content. */
+  /** May come repeatedly; only the first one has content. */
   private start(message: Record<string, unknown>, parts: Part[]): void {
     const { id, content, usage } = message;
     this.id ??= answerIdOf(id);
@@ -245,7 +250,7 @@ export class ClaudeReader implements AnswerReader<string> {
 
   private think(open: Open, told: Record<string, unknown>, parts: Part[]): void {
     const { thinking, signature } = told;
-    // Told once; a second one replaces it.
+    // Sent once; a second one replaces it.
     if (typeof signature === "string" && signature !== "")
       open.thought.signature = this.bound.keep(signature);
     if (typeof thinking !== "string" || thinking === "") return;
@@ -253,7 +258,7 @@ export class ClaudeReader implements AnswerReader<string> {
     parts.push({ type: "reasoning", choice: 0, text: thinking });
   }
 
-  /** Notes a page that the block's text speaks from; other citations have no address that a client could open. */
+  /** Records a page that the block's text cites; other citations have no address that a client could open. */
   private cite(open: Open, citation: unknown): void {
     if (!isJsonObject(citation) || open.cited.length >= ANNOTATIONS_MAX) return;
     const { url, source, title: named } = citation;
@@ -292,7 +297,7 @@ export class ClaudeReader implements AnswerReader<string> {
     parts.push({ type: "tool_arguments", choice: 0, index: call.index, text });
   }
 
-  /** The first reason counts, but for what follows a `stop`. */
+  /** The first reason counts, unless it is `stop`: then a later one replaces it. */
   private ending({ stop_reason: word, stop_details: details }: Record<string, unknown>): void {
     if (typeof word !== "string" || word === "") return;
     if ((this.finish ?? "stop") === "stop") this.finish = claudeFinish(word);
@@ -305,7 +310,7 @@ export class ClaudeReader implements AnswerReader<string> {
 const isToldAgain = ({ call }: Open, { type, id }: Record<string, unknown>): boolean =>
   type === "tool_use" && typeof id === "string" && id !== "" && call?.id === id;
 
-/** Below any index that a stream counts: blocks that came written with their message. */
+/** Indexes for blocks that came complete with their message: lower than any index in a stream. */
 const WRITTEN = -1;
 
 const placeOf = ({ index }: Record<string, unknown>): number => (typeof index === "number" ? index : 0);

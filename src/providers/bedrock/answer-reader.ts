@@ -1,5 +1,6 @@
-// Events of Converse → parts (wire.md §8.2). Blocks count over text, reasoning and tools together; the stream may lack its start,
-// the start and the end of a block, and usage; usage may stand on either side of the stop, which therefore waits for the end.
+// Reads the events of Converse into parts (wire.md §8.2). Text, reasoning and tool blocks share one numbering. A stream
+// may lack its start event, the start and end of a block, and usage. Usage may come before or after the stop event, so
+// the stop is handed over only at the end.
 import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import { NO_ARGUMENTS } from "../../domain/tool-arguments.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
@@ -16,18 +17,18 @@ import { reasoningBlockOf, FAMILY, keptReasoning, type ReasoningBlock } from "./
 import type { Placed } from "../thoughts-in-text.ts";
 import { converseUsage } from "./usage.ts";
 
-/** Of signatures and signed text that is kept for a call: a bound, far above any model's. */
+/** Bounds the signatures and signed text kept for one call; far above what any model sends. */
 const KEPT_CHARACTERS_MAX = 4 * 1024 * 1024;
-/** Of what is kept for all calls. */
+/** Bounds what is kept for all calls together. */
 const GIVEN_CHARACTERS_MAX = 4 * KEPT_CHARACTERS_MAX;
 const CHOICE = 0;
-/** What a model says to a tool goes on as it was said. */
+/** Numbers in tool arguments are passed on as the model wrote them. */
 const EXACT = ["input"];
 
-/** Events that the model's output begins with, at the latest. */
+/** The model's output has begun by the time one of these events comes. */
 const BEGINNINGS: ReadonlySet<string> = new Set(["contentBlockStart", "contentBlockDelta", "messageStop"]);
 
-/** Reasoning of one block, until its proof is whole. */
+/** The reasoning of one block, until its signature is complete. */
 interface OpenReasoning {
   index: unknown;
   text: string;
@@ -35,9 +36,9 @@ interface OpenReasoning {
   redacted: string;
 }
 
-/** Of one answer, streamed or whole. */
+/** The reader of one answer, streamed or whole. */
 export class ConverseReader implements AnswerReader<BedrockEvent> {
-  /** Told in a header only. */
+  /** Reported only in a header. */
   readonly id = null;
   usageTold = false;
   began = false;
@@ -51,7 +52,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   private reason: FinishReason | null = null;
   private guarded = false;
 
-  /** `by`: whose reasoning a signature proves. */
+  /** `by`: the issuer whose reasoning a signature proves. */
   constructor(private readonly by: string) {}
 
   get complete(): boolean {
@@ -61,7 +62,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   event({ kind, type, payload }: BedrockEvent, parts: Part[]): EventEnd {
     if (kind !== "event") return exceptionOf(type, payload);
     const told = readObject(payload === "" ? "{}" : payload, "the upstream sent an event", EXACT);
-    if (typeof told["contentBlockIndex"] !== "number") delete told["contentBlockIndex"]; // a place is kept
+    if (typeof told["contentBlockIndex"] !== "number") delete told["contentBlockIndex"]; // keep a valid index
     this.began ||= BEGINNINGS.has(type);
     switch (type) {
       case "contentBlockStart":
@@ -80,7 +81,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
         this.usage(told, parts);
         return this.end();
       default:
-        return null; // messageStart, and what is to come
+        return null; // messageStart, and event types still unknown
     }
   }
 
@@ -92,7 +93,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
       throw new Failure("broken", "unknown", "the upstream answered 200 without an answer");
     for (const [index, block] of content.entries()) if (isJsonObject(block)) this.block(index, block, parts);
     this.usage(body, parts);
-    // A whole body is its own proof of an end.
+    // A whole body needs no other proof of its end.
     this.stop(typeof body["stopReason"] === "string" ? body["stopReason"] : "end_turn");
   }
 
@@ -104,7 +105,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     parts.push({ type: "finish", choice: CHOICE, reason, ...(this.guarded && { guarded: true }) });
   }
 
-  /** A block of a whole answer, as its deltas. */
+  /** Reads a block of a whole answer as if it had come in deltas. */
   private block(index: number, block: Record<string, unknown>, parts: Part[]): void {
     const { text, toolUse, reasoningContent: reasoning, citationsContent: cited } = block;
     if (isJsonObject(toolUse)) {
@@ -181,21 +182,21 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     this.endCall(index, parts);
   }
 
-  /** Arguments that are no text at all are an empty object. */
+  /** Empty arguments become an empty object. */
   private endCall(index: unknown, parts: Part[]): void {
     const call = this.calls.get(index);
     if (call === undefined || call.said) return;
     this.argument(index, NO_ARGUMENTS, parts);
   }
 
-  /** The first one counts, but for what is behind a `stop`. */
+  /** The first reason counts, unless it is `stop`: then a later one replaces it. */
   private stop(word: unknown): void {
     const reason = converseFinish(typeof word === "string" ? word : "");
     this.guarded ||= isGuarded(word);
     if ((this.reason ?? "stop") === "stop") this.reason = reason;
   }
 
-  /** Stop and usage, whichever came first, are all that ends it: nothing of the answer follows. */
+  /** The answer is complete once both stop and usage have come, in either order. */
   private end(): EventEnd {
     return this.complete && this.usageTold ? "done" : null;
   }

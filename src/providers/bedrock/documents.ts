@@ -25,7 +25,7 @@ export function documentOf(file: InlineFile): DocumentBlock {
       "unsupported_value",
       null,
       "messages",
-      `holds a file of more than ${BYTES_MAX / 1_000_000} MB, which this model does not take. Send a part of it.`,
+      `holds a file of more than ${BYTES_MAX / 1_000_000} MB, which this model does not take. Send part of it.`,
     );
   return { format: "pdf", name: plainName(file.filename), source: { bytes } };
 }

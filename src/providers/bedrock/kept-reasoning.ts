@@ -20,8 +20,8 @@ export const keptReasoning = (
 ): Record<string, unknown> | null => (placed.length === 0 ? null : { by, reasoning: printPlaced(placed) });
 
 /**
- * Returns the reasoning that a call brought back. Null: none by `by`, or not all of it as it was handed over; then
- * none counts.
+ * Returns the reasoning that a call brought back. Null if none of it is signed by `by`, or any of it differs from what
+ * was handed over: then none counts.
  */
 export function returnedReasoning(
   extra: Record<string, unknown> | undefined,

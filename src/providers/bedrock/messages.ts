@@ -1,4 +1,4 @@
-// A conversation of ours as Converse takes it: its blocks, none of them an empty text (wire.md §8.2, §8.4).
+// One of our conversations in Converse's form: its blocks, none of them an empty text (wire.md §8.2, §8.4).
 import type { ContentPart, Message } from "../../domain/chat-request.ts";
 import { isInlineImage } from "../../domain/chat-request.ts";
 import { refuse } from "../../domain/read-value.ts";
@@ -20,7 +20,7 @@ import { type ReasoningBlock, returnedReasoning } from "./kept-reasoning.ts";
 
 type TextBlock = { text: string } & Markable;
 
-/** Marks stand at their blocks until it is known which of them go. */
+/** Cache marks stay on their blocks until it is known which of them are sent. */
 export type ConverseBlock = Markable &
   (
     | { text: string }
@@ -40,22 +40,26 @@ export interface ConverseMessages extends AlternatingTurns<ConverseBlock> {
 }
 
 interface How {
-  /** Tools may be called: where none may, the API refuses calls of before, which are told as text. */
+  /**
+   * True if tools may be called. If not, the API rejects earlier calls in the conversation, so they are sent as text.
+   */
   tools: boolean;
-  /** Whose reasoning goes back. */
+  /** The issuer whose reasoning is sent back. */
   signer: string;
 }
 
-/** An empty result of a tool; no text of the API is blank. */
+/** Stands in for an empty tool result: the API accepts no blank text. */
 const NOTHING = "(empty)";
 
-/** Whose models hear that a tool failed; the API refuses the word for others. */
+/** The families whose models can be told that a tool failed; for others the API rejects the field. */
 const KNOW_ERRORS = /^claude$|amazon\.nova/;
 
-/** Beside documents that came without a word. */
+/** The text sent beside documents that came without any. */
 const ATTACHED = "(attached)";
 
-/** System messages go on top, wherever they stood. Throws `Refusal` for an image or a file that the API does not take. */
+/**
+ * System messages go on top, wherever they were. Throws `Refusal` for an image or a file that the API does not accept.
+ */
 export function converseMessages(messages: readonly Message[], how: How): ConverseMessages {
   const system = messages.filter(isSystem).flatMap(({ content }) => textBlocks(content));
   const rest = messages.filter((message) => !isSystem(message));
@@ -65,7 +69,7 @@ export function converseMessages(messages: readonly Message[], how: How): Conver
   return { system, turns, lost };
 }
 
-/** No two names of a request are equal, and whoever sends documents says something: the API insists on both. */
+/** The API requires that document names are unique in a request, and that a message with documents has a text. */
 function settleDocuments(turns: readonly Turn<ConverseBlock>[]): void {
   const taken = new Set<string>();
   for (const { content } of turns) {
@@ -117,7 +121,7 @@ const blocksOf = (signer: string): Blocks<ConverseBlock> => ({
           : null,
 });
 
-/** Calls and their results in words. */
+/** Calls and their results as text. */
 const TOLD: Blocks<ConverseBlock> = {
   ...blocksOf(""),
   said: (message, calls) => [

@@ -33,7 +33,7 @@ const container = z
   })
   .refine(({ token, token_file }) => token === undefined || token_file === undefined, {
     path: ["token"],
-    error: "excludes token_file: leave out one of them",
+    error: "cannot be combined with token_file: leave out one of them",
   });
 
 const webIdentity = z.strictObject({

@@ -35,10 +35,13 @@ export const awsCredentials = (service: string) =>
       if (role !== undefined && (api_key !== undefined || signs))
         return {
           setting: "role",
-          message: `excludes ${signs ? "access_key_id" : "api_key"}: leave out one of them`,
+          message: `cannot be combined with ${signs ? "access_key_id" : "api_key"}: leave out one of them`,
         };
       if (api_key !== undefined && signs)
-        return { setting: "access_key_id", message: "excludes api_key: leave out one of them" };
+        return {
+          setting: "access_key_id",
+          message: "cannot be combined with api_key: leave out one of them",
+        };
       if (signs !== (secret_access_key !== undefined))
         return {
           setting: signs ? "secret_access_key" : "access_key_id",

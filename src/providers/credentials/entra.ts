@@ -37,7 +37,7 @@ export const azureCredentials = credentials({
   given: (own) => own.api_key !== undefined || own.entra !== undefined,
   wrong({ api_key, entra: application }, { title, atHome }) {
     if (api_key !== undefined && application !== undefined)
-      return { setting: "entra", message: "excludes api_key: leave out one of them" };
+      return { setting: "entra", message: "cannot be combined with api_key: leave out one of them" };
     if (!atHome) return null;
     if (api_key === undefined)
       return application === undefined

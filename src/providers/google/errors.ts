@@ -71,7 +71,7 @@ const PARAMS: readonly [RegExp, string][] = [
 ];
 
 function paramOf(details: readonly Record<string, unknown>[], message: string): string | null {
-  // No model of theirs issued it: it came from the caller, since ours are marked.
+  // None of their models issued it: it came from the caller, since those that we hand over are marked.
   if (/(corrupted|invalid) thought.?signature|thought.?signature is (not valid|invalid)/i.test(message))
     return "messages";
   const fields = details

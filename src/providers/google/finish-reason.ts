@@ -10,6 +10,6 @@ export const geminiFinish = finishReader({
   no_answer:
     "MALFORMED_FUNCTION_CALL MALFORMED_RESPONSE UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE " +
     "NO_IMAGE IMAGE_OTHER",
-  // Our account may not use it, or no longer as much.
+  // Our account may not use it, or has exceeded its quota.
   failed: "PUP_LIMITED_DISABLED",
 });

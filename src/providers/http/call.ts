@@ -115,7 +115,7 @@ async function untilCut<T>(step: Promise<T>, { signal }: CallTimeouts): Promise<
 }
 
 const unsent = ({ reason, message, upstream }: Failure): Failure =>
-  new Failure(reason, "no", `${message}, nothing sent`, upstream);
+  new Failure(reason, "no", `${message}; nothing was sent`, upstream);
 
 /** Reads the body of an error response; null if it was cut or stalled, so that the response is incomplete. */
 async function refusalText(reply: Response, timeouts: CallTimeouts): Promise<string | null> {

@@ -95,7 +95,7 @@ async function countTokens<Event>(line: Line<Event>, call: CountCall): Promise<n
   const { counting } = codec;
   const body = call.body.counted?.();
   if (counting === undefined || body === undefined)
-    throw new Failure("rejected", "no", "this provider does not count");
+    throw new Failure("rejected", "no", "this provider cannot count tokens");
   const { withinMs: ms } = call;
   const timeouts = new CallTimeouts(call.signal, { firstTokenMs: ms, idleMs: ms, totalMs: ms });
   try {

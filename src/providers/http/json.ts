@@ -1,16 +1,16 @@
-// A provider's JSON text, read no deeper than anything downstream can print: `JSON.parse` takes a hundred thousand nested
-// lists, and everything that walks or prints them afterwards runs out of stack.
+// Parses a provider's JSON text, with a bound on nesting: `JSON.parse` accepts a hundred thousand nested lists, but
+// everything that walks or prints them afterwards would overflow the stack.
 import { withExact } from "../../domain/exact-json.ts";
 import { outlineOf } from "../../domain/json-outline.ts";
 import { isJsonObject, type JsonObject } from "../../domain/read-value.ts";
 import { Failure } from "../failure.ts";
 
-/** Far above what any provider nests, far below what a stack holds. */
+/** Far deeper than any provider's JSON, far shallower than the stack allows. */
 const DEPTH_MAX = 256;
 
 /**
- * The text as one JSON object. Throws `Failure` `broken`, beginning with `what`, for anything else. What stands under one of
- * the names `exact`, at any depth, has its numbers as they were written.
+ * The text as one JSON object. Throws `Failure` `broken`, beginning with `what`, for anything else. Numbers in values
+ * of members named in `exact`, at any depth, are kept as they were written.
  */
 export function readObject(text: string, what: string, exact: readonly string[] = []): JsonObject {
   const value = readJson(text);
@@ -20,7 +20,7 @@ export function readObject(text: string, what: string, exact: readonly string[] 
   return withExact(text, value, exact);
 }
 
-/** The text as a JSON value; undefined when it is none, or is nested too deeply. */
+/** The text as a JSON value; undefined if it is not JSON or is nested too deeply. */
 export function readJson(text: string): unknown {
   if (nestsTooDeep(text)) return undefined;
   try {
@@ -30,6 +30,6 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** Without parsing. Text that is too short to close as many brackets is not looked at: most events are. */
+/** Without parsing. A text too short to nest that deeply is not scanned, which includes most events. */
 const nestsTooDeep = (text: string): boolean =>
   text.length > 2 * DEPTH_MAX && outlineOf(Buffer.from(text), { depth: DEPTH_MAX }) === null;

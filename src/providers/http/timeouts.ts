@@ -157,7 +157,7 @@ export class CallTimeouts {
   handleEvent(): void {
     const { reason } = this.caller;
     this.controller.abort(
-      reason instanceof Failure ? reason : new Failure("aborted", "unknown", "the call was cut"),
+      reason instanceof Failure ? reason : new Failure("aborted", "unknown", "the call was cut off"),
     );
   }
 

@@ -96,7 +96,7 @@ const changed = (usual: Dialect, told: z.output<typeof points>): Dialect => ({
     told.thoughts === undefined && { models: usual.models }),
 });
 
-/** The setting for a provider whose vendor only the preset tells. */
+/** The setting for a provider whose vendor is known only by the preset. */
 export const anyDialect = described
   .prefault({})
   .describe(

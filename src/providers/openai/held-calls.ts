@@ -12,7 +12,7 @@ export class HeldCalls {
   private readonly calls: { begun: Begun; text: string }[] = [];
   private characters = 0;
 
-  /** Adds the parts that a reader of calls yields. Throws `Failure` for more than an answer may have. */
+  /** Adds the parts of calls. Throws `Failure` if their arguments exceed the bound. */
   add(parts: readonly Part[]): void {
     for (const part of parts) {
       if (part.type === "tool_call") this.calls[part.index] = { begun: part, text: "" };

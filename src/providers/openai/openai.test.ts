@@ -263,8 +263,12 @@ test("an abort closes the upstream's connection, in silence and in mid-stream", 
     const iterator = parts[Symbol.asyncIterator]();
     if (first !== "") await iterator.next();
     const next = failureOf(Promise.resolve(iterator.next()));
-    abort.abort(new Failure("aborted", "unknown", "the client left"));
-    expect(await next).toMatchObject({ reason: "aborted", executed: "unknown", message: "the client left" });
+    abort.abort(new Failure("aborted", "unknown", "the client disconnected"));
+    expect(await next).toMatchObject({
+      reason: "aborted",
+      executed: "unknown",
+      message: "the client disconnected",
+    });
     await upstream.got[0]?.closed;
   }
 });

@@ -6,7 +6,7 @@ import { REQUEST_FIELDS } from "../../domain/request-fields.ts";
 import { type Dialect, dialectOfModel } from "./dialects.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
 import {
-  bytesOf,
+  pieceBytes,
   joined,
   type BodyText,
   type Piece,
@@ -66,7 +66,7 @@ class PrintedBody implements OutgoingBody {
     this.ceilingName = dialect.outputMaximum;
     this.before = `{"model":${JSON.stringify(draft.release.upstreamModel)},"messages":`;
     this.behind = membersBehind(this.fields, request.written);
-    const frame = Buffer.byteLength(this.before) + bytesOf(this.behind) + 1;
+    const frame = Buffer.byteLength(this.before) + pieceBytes(this.behind) + 1;
     this.size = {
       bytes: frame + this.conversation.bytes + ceilingBytes(this.ceilingName),
       messages: this.conversation.messages.length,
@@ -121,7 +121,7 @@ class Conversation {
     const inline = images + files > 0;
     this.printed = written === null ? [JSON.stringify(messages)] : written.print("messages", messages);
     this.priced = inline ? withoutInline(messages) : messages;
-    this.bytes = bytesOf(inline ? [JSON.stringify(this.priced)] : this.printed);
+    this.bytes = pieceBytes(inline ? [JSON.stringify(this.priced)] : this.printed);
   }
 
   get pieces(): readonly Piece[] {

@@ -1,5 +1,5 @@
-// Messages as an upstream of the OpenAI shape is told them (wire.md §1.2, §8.5): in its roles, with those thoughts and that state of its own
-// that it wants back, and in the order that it takes.
+// Messages in the form that an upstream of the OpenAI shape accepts (wire.md §1.2, §8.5): with the roles that it knows,
+// with the thoughts and the state of its own that it wants back, and in the order that it requires.
 import type { ContentPart, Message, Role, ToolCall } from "../../domain/chat-request.ts";
 import { isJsonObject } from "../../domain/read-value.ts";
 import { NO_ARGUMENTS } from "../../domain/tool-arguments.ts";
@@ -10,18 +10,18 @@ import { strictTurns } from "./strict-turns.ts";
 
 export type OutgoingMessage = Record<string, unknown>;
 
-/** In whose dialect messages are said. */
+/** The dialect of the upstream. */
 export interface Hearer {
   /** The provider's name: the key under which its own state comes back (wire.md §8.4). */
   family: string;
-  /** Whose details of thoughts these are (`issuerOf`), where it tells any. */
+  /** The issuer of its reasoning details (`issuerOf`), if it sends any. */
   issuer: string;
-  /** The published mode; null where the release has none. */
+  /** The published mode; null if the release has none. */
   effort: string | null;
   dialect: Pick<Dialect, "developerRole" | "textParts" | "thoughts" | "strictTurns" | "reasoningDetails">;
 }
 
-/** All of what tells the messages of two hearers apart. */
+/** Everything that can make the messages for two upstreams differ. */
 export const alike = ({ family, issuer, effort, dialect }: Hearer): string =>
   JSON.stringify([
     thinks(effort),
@@ -55,7 +55,7 @@ function outgoingMessage(message: Message, hearer: Hearer): OutgoingMessage {
   };
 }
 
-/** What stands between texts that become one: of an answer nothing, as it may have been cut anywhere. */
+/** The separator between texts that are joined into one: none for an answer, which may have been split anywhere. */
 const BETWEEN: Partial<Record<Role, string>> = { assistant: "", tool: "\n" };
 
 function contentOf(
@@ -73,7 +73,7 @@ function contentOf(
   return texts.join(BETWEEN[role] ?? "\n\n");
 }
 
-/** A vendor that refuses a turn without thoughts takes a blank in the place of those that a client lost. */
+/** A vendor that rejects a turn without thoughts accepts a blank in place of those that a client lost. */
 const LOST = " ";
 
 function thoughtsOf(message: Message, { effort, issuer, family, dialect }: Hearer): object | null {
@@ -93,7 +93,7 @@ function thoughtsOf(message: Message, { effort, issuer, family, dialect }: Heare
   }
 }
 
-/** Provider state goes back only to the provider that it names. */
+/** Provider state is sent back only to the provider that it names. */
 function outgoingCall(
   { id, type, function: called, extra_content: extra }: ToolCall,
   { family, dialect }: Hearer,
@@ -104,7 +104,7 @@ function outgoingCall(
   return { id, type, function: { name, arguments: args }, ...(isJsonObject(own) && { extra_content: own }) };
 }
 
-/** Cache marks are of another shape: this one's vendors cache by themselves, or refuse the word. */
+/** Cache marks belong to another shape: vendors of this one cache automatically, or reject the member. */
 export function unmarked<T extends object>(marked: T[]): T[] {
   if (!marked.some((one) => "cache_control" in one)) return marked;
   return marked.map((one) => {

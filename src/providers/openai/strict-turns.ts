@@ -1,6 +1,6 @@
-// Turns in the order that Mistral requires; it rejects others with 400. Tool results stand right after their calls,
-// an assistant's turn stands between them and the next speaker, system messages stand in front of the first answer,
-// and a last answer is one to be continued.
+// Turns in the order that Mistral requires; it rejects others with 400. Tool results come right after their calls, an
+// assistant's turn comes between them and the next speaker, system messages come before the first answer, and a
+// conversation that ends with an answer asks to continue that answer.
 import { createHash } from "node:crypto";
 import type { Message } from "../../domain/chat-request.ts";
 import { resultsOf } from "../turns.ts";

@@ -39,7 +39,7 @@ const heard = (asked: AskedVectors): Heard => ({
   whole: (answer, behaviour) => printed(asked, answer, behaviour),
   failed: FAILED,
   stream: () => {
-    throw new Error("vectors do not stream");
+    throw new Error("embeddings cannot be streamed");
   },
 });
 

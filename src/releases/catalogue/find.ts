@@ -24,14 +24,14 @@ export function findEntries(table: PriceTable, { provider, model }: Wanted): Tab
   );
   if (meant !== undefined)
     throw new CatalogueError(
-      `${table.source} has ${inert(meant.name)}, but it cannot be taken: ${meant.reason}.`,
+      `${table.source} has ${inert(meant.name)}, but it cannot be imported: ${meant.reason}.`,
       BY_HAND,
     );
   if (ofProvider.length === 0) throw noneOf(table, provider, skipped);
   if (model === undefined) return found;
   throw new CatalogueError(
     `${table.source} has no chat model ${inert(model)}${provider === undefined ? "" : ` of ${inert(provider)}`}.`,
-    `Near it: ${near(model, [...new Set(ofProvider.map((entry) => entry.model))]).join(", ")}. Newer tables: --from models.dev or --from litellm.`,
+    `Similar names: ${near(model, [...new Set(ofProvider.map((entry) => entry.model))]).join(", ")}. Newer tables: --from models.dev or --from litellm.`,
   );
 }
 
@@ -47,7 +47,7 @@ function noneOf(
   const whose = provider === undefined ? "its" : `${inert(provider)}'s`;
   if (first !== undefined)
     return new CatalogueError(
-      `${table.source}: none of ${whose} ${skipped.length} chat models can be taken; ${first.name}: ${first.reason}.`,
+      `${table.source}: none of ${whose} ${skipped.length} chat models can be imported; ${first.name}: ${first.reason}.`,
       BY_HAND,
     );
   const providers = [...new Set(table.entries.map((entry) => entry.provider))];

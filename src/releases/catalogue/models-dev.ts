@@ -133,7 +133,7 @@ function tiersOf(cost: Json, notes: string[]): TableTier[] {
     .map((tier) => {
       const kind = memberOf(tier, "tier");
       if (stringOf(memberOf(kind, "type")) !== "context")
-        throw new Damaged("cost.tiers has a tier that is not of context");
+        throw new Damaged("cost.tiers has a tier that is not a context tier");
       const above = tokenCount(memberOf(kind, "size"), "cost.tiers.size");
       return { above, rates: withoutZeros(ratesOf(tier, notes), notes, `above ${above}: `) };
     })

@@ -241,7 +241,7 @@ test("an unknown model suggests near names, an unknown provider lists the known 
     }
     return "found";
   };
-  expect(next({ model: "gpt5-mini" })).toStartWith("Near it: gpt-5-mini, gpt-5-nano");
+  expect(next({ model: "gpt5-mini" })).toStartWith("Similar names: gpt-5-mini, gpt-5-nano");
   expect(next({ provider: "opnai" })).toBe("It has: openai.");
   expect(next({ model: "gpt-5-mini" })).toBe("found");
 });

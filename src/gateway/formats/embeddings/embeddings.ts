@@ -22,7 +22,7 @@ export const embeddings: Format = {
       printer: {
         answer: (head, answer, figures) => printVectors(head, answer, { ...figures, encoding }),
         stream: () => {
-          throw new Error("vectors do not stream");
+          throw new Error("embeddings cannot be streamed");
         },
       },
     };

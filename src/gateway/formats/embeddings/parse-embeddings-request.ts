@@ -28,7 +28,9 @@ export interface ParsedEmbeddings {
 
 /** OpenAI's limit; no client's list is longer. */
 const INPUTS_MAX = 2048;
-/** Far above what any model reads at once, which its provider enforces; a token id counts as four characters. */
+/**
+ * Far above the limit of any model for one request, which its provider enforces; a token id counts as four characters.
+ */
 const INPUT_CHARACTERS_MAX = 1024 * 1024;
 const ALL_CHARACTERS_MAX = 4 * INPUT_CHARACTERS_MAX;
 const CHARACTERS_PER_ID = 4;

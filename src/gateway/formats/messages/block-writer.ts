@@ -89,7 +89,7 @@ export class BlockWriter {
     }
     const waits = this.waiting.find((one) => one.call.index === call);
     if (waits === undefined)
-      throw new Failure("broken", "unknown", "the upstream went on with a call that had ended");
+      throw new Failure("broken", "unknown", "the upstream continued a tool call that had already ended");
     waits.json += json;
     return "";
   }

@@ -16,7 +16,7 @@ const BEGUN_BY: Record<string, object> = {
   thinking_delta: { type: "thinking", thinking: "", signature: "" },
 };
 
-/** For everything reported of its end: as much as one event may hold. */
+/** The bound on everything reported about its end: the maximum size of one event. */
 const LAST_CHARACTERS_MAX = 8 * 1024 * 1024;
 
 /** One stream; bounded in what it keeps, whatever the upstream sends. */
@@ -116,7 +116,7 @@ export class NativeEvents {
   private note({ data, told }: NativeEvent): void {
     this.lastCharacters += data.length;
     if (this.lastCharacters > LAST_CHARACTERS_MAX)
-      throw new Error("the end of the message was told without end");
+      throw new Error("the upstream sent too many events for the end of the message");
     const merged = (name: "delta" | "usage"): JsonObject => ({
       ...objectOf(this.last?.[name]),
       ...objectOf(told[name]),
@@ -127,7 +127,7 @@ export class NativeEvents {
   }
 }
 
-/** What clients read of the usage that a message begins with. */
+/** The figures that clients read in the usage at the start of a message. */
 const COUNTS = {
   input_tokens: 0,
   output_tokens: 0,
@@ -135,7 +135,7 @@ const COUNTS = {
   cache_read_input_tokens: null,
 };
 
-/** The usage as told, but for figures that are none; the last event has ours. */
+/** The usage as reported, without invalid figures; the last event has ours. */
 function countsOf(told: unknown): JsonObject {
   const usage = { ...objectOf(told) };
   for (const [name, unknown] of Object.entries(COUNTS))

@@ -17,7 +17,7 @@ const THINKING: Place = { parent: null, step: "thinking" };
 const OUTPUT: Place = { parent: null, step: "output_config" };
 const BUDGET_MIN = 1024;
 
-/** `disabled` also for `between_tools`: nothing before the answer, or before the first call. */
+/** `disabled` also covers `between_tools`: no thinking before the answer, or before the first call. */
 export type SaidOfThinking = "enabled" | "adaptive" | "disabled" | null;
 
 /**
@@ -26,7 +26,8 @@ export type SaidOfThinking = "enabled" | "adaptive" | "disabled" | null;
  */
 export function readThinking(value: unknown): { said: SaidOfThinking; dropped: string[] } {
   const given = readObject(value, null, "thinking");
-  // How thoughts of another conversation are taken, whatever the model thinks by default: the gateway has them dropped.
+  // How thoughts from another conversation are treated, whatever the model does by default: the gateway asks the vendor
+  // to drop them.
   if (!isPresent(given.type) && isPresent(given["block_binding"]))
     return { said: null, dropped: unreadMembers("thinking", given, ["type"]) };
   const type = readChoice(given.type, ["enabled", "adaptive", "disabled", "between_tools"], THINKING, "type");

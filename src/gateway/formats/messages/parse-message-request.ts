@@ -164,7 +164,7 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
 /** `output_format` is the older name of `output_config.format`. */
 function setFormat({ request }: Draft, format: ResponseFormat | null): void {
   if (format !== null && request.responseFormat !== null)
-    throw invalid(null, "output_format", "says what `output_config.format` says. Send only one of them.");
+    throw invalid(null, "output_format", "repeats `output_config.format`. Send only one of them.");
   request.responseFormat ??= format;
 }
 
@@ -205,8 +205,8 @@ function readDiagnostics({ request, unsent }: Draft, value: unknown): void {
 }
 
 /**
- * Further checks by the vendor, for which no published rate exists: agents make them themselves if an answer brings no result. What
- * they say of their machine is not sent.
+ * Additional checks by the vendor, for which no rate is published. If an answer has no result of them, agents make the
+ * checks themselves. What agents report about their machine is not sent.
  */
 function readSafeguards({ request, unsent }: Draft, value: unknown): void {
   readArray(value, null, "safeguards");
@@ -297,7 +297,7 @@ function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
   return request;
 }
 
-/** The vendor wants the form of the answer in its newer place. */
+/** The vendor expects the form of the answer in its newer place. */
 function withFormat(body: JsonObject): JsonObject {
   const { output_format: format, ...rest } = body;
   if (!isPresent(format)) return body;

@@ -26,7 +26,7 @@ const NAME_LENGTH_MAX = 128;
 const TOOLS_MAX = 1024;
 const NAME = /^[A-Za-z0-9_-]+$/;
 const ELSEWHERE = { tools: 128, nameLength: 64 };
-/** Beside other tools, answers get worse without it, but not wrong. */
+/** Left out only beside other tools: answers without it are worse, but not wrong. */
 const DROPPABLE = /^web_search_\d{8}$/;
 
 export interface Toolset {

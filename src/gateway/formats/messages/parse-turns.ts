@@ -47,7 +47,7 @@ function turnOf(value: unknown, at: At, calls: Calls): Message[] {
   if (!isJsonObject(value)) throw invalid(at.parent, at.step, `must be an object, ${found(value)}.`);
   const role = readChoice(value.role, ["user", "assistant", "system"], at, "role");
   const { content } = value;
-  if (role === "system" && !isPresent(content)) return []; // it changed settings only
+  if (role === "system" && !isPresent(content)) return []; // it only changed settings
   if (typeof content === "string") return [{ role, content }];
   if (!Array.isArray(content))
     throw invalid(at, "content", `must be a string or an array of blocks, ${found(content)}.`);
@@ -58,15 +58,15 @@ function turnOf(value: unknown, at: At, calls: Calls): Message[] {
   return parts.length === 0 ? [] : [{ role, content: plainest(parts) }];
 }
 
-/** A tool of `tools` is offered from here on, or no longer: only the vendor's models are told. */
+/** From here on a tool of `tools` is offered, or no longer offered: only the vendor's models are told. */
 const isToolChange = ({ type, tool }: JsonObject): boolean =>
   (type === "tool_addition" || type === "tool_removal") &&
   isJsonObject(tool) &&
   tool.type === "tool_reference";
 
 /**
- * Removes the settings of single turns: the effort of a call is one for all, matched with the release's modes. Returns the same list
- * if there are none.
+ * Removes the settings of single turns: a call has one effort for all turns, matched with the release's modes. Returns
+ * the same list if there are none.
  */
 export function withoutOwnSettings(messages: unknown): unknown {
   const isSet = (message: unknown): message is JsonObject =>

@@ -31,7 +31,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     code: "unsupported_parameter",
-    text: "would choose who pays the provider. Remove it: your organization's credits pay here.",
+    text: "would choose who pays the provider; here your organization's credits do. Remove it.",
     names: "billing_policy",
     defaults: [{ type: "billing_policy" }, { type: "billing_policy", bill_to: "self" }],
   },
@@ -42,12 +42,12 @@ const FAMILIES: readonly Family[] = [
   },
   {
     code: "unsupported_parameter",
-    text: "would choose what serves you; the model and its published release do. Remove it.",
+    text: "would choose what serves the request; only `model` and its published release decide that. Remove it.",
     names: "inference_geo fallback_model user_profile_id",
   },
   {
     code: "unsupported_parameter",
-    text: "would choose what serves you; the model and its published release do. Remove it.",
+    text: "would choose what serves the request; only `model` and its published release decide that. Remove it.",
     names: "fallbacks",
     defaults: [[]],
   },
@@ -58,7 +58,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     code: "unsupported_parameter",
-    text: "is a header of this surface: send `anthropic-beta`.",
+    text: "is sent as a header here: use `anthropic-beta`.",
     names: "anthropic_beta betas",
   },
   {

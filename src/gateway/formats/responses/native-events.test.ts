@@ -231,5 +231,5 @@ test("an end that names more items than an answer has is told as far as one goes
   const begun = response.output.map((_, output_index) =>
     JSON.stringify({ type: "response.output_item.added", output_index, item }),
   );
-  expect(() => relayed([...begun, ...HELLO], "stop")).toThrow("more and more");
+  expect(() => relayed([...begun, ...HELLO], "stop")).toThrow("too many items");
 });

@@ -117,7 +117,7 @@ export class NativeItems {
 
   /** Throws for more items than an answer may have. */
   begin(place: unknown, told: JsonObject): NativeItem {
-    if (this.size >= ITEMS_MAX) throw new Error("the output has more and more items");
+    if (this.size >= ITEMS_MAX) throw new Error("the output has too many items");
     const index = this.indexFor(place);
     const id = this.idFor(told, index);
     const item = sameMembers(told, {

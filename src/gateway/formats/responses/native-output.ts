@@ -128,7 +128,7 @@ export class NativeOutput {
   /** Bounds what is kept by the size of a whole answer. Throws beyond it: the stream ends there. */
   private keep({ data }: NativeEvent): void {
     this.keptCharacters += data.length;
-    if (this.keptCharacters > ANSWER_BYTES_MAX) throw new Error("the output is more than an answer may be");
+    if (this.keptCharacters > ANSWER_BYTES_MAX) throw new Error("the output is larger than an answer may be");
   }
 
   private opened(native: NativeEvent, line: EventLine): string {

@@ -33,11 +33,11 @@ export interface OfferedTools {
 
 /** One list of tools. */
 export interface ToolList extends OfferedTools {
-  /** Indexes of those that are not sent, because no rate covers them and the model can do without. */
+  /** Indexes of the tools that are not sent, because no rate covers them and the model can do without them. */
   dropped: readonly number[];
   /** The first of them, and its place; null: none. */
   search: { type: string; at: NonNullable<Place> } | null;
-  /** The model may look for more; only upstreams of this shape can be asked to. */
+  /** The model may search for more tools; only upstreams of this shape support that. */
   searched: boolean;
 }
 
@@ -55,7 +55,7 @@ const SINGLE = ["function", "custom"] as const;
 const KINDS = [...SINGLE, "namespace"] as const;
 /** Searches are paid per call; clients offer them unasked, beside tools of their own. */
 const DROPPABLE = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
-/** Costs nothing but the tokens of what it finds, all of which the request holds or its caller adds. */
+/** Costs only the tokens of the tools that it finds, all of which are in the request or are added by its caller. */
 const SEARCH = "tool_search";
 
 /** Reads `tools` at the place. Throws a Refusal for an unsupported kind. */
@@ -100,7 +100,10 @@ export function requireMoreThanSearch(lists: readonly ToolList[]): void {
   if (alone !== null) throw searchAlone(alone.type, alone.at);
 }
 
-/** The tools of `tools` and of later lists in the conversation, where one may stand again: its latest description counts. */
+/**
+ * The tools of `tools` and of later lists in the conversation. A tool may be listed again: its latest description
+ * counts.
+ */
 export function joinedOffer(lists: readonly OfferedTools[]): OfferedTools {
   const definitions = new Map<string, ToolDefinition>();
   const byHeard = new Map<string, OfferedTool>();

@@ -42,9 +42,9 @@ export interface ParsedInput {
   ignored: ReadonlySet<string>;
   /** Tools that items add. */
   offers: readonly ToolList[];
-  /** By their index: items that are sent without some of their tools. */
+  /** By index: items that are sent without some of their tools. */
   rewritten: ReadonlyMap<number, JsonObject>;
-  /** Types of items that only upstreams of this shape are sent. */
+  /** Types of items that are sent only to upstreams of this shape. */
   untranslated: ReadonlySet<string>;
 }
 
@@ -226,7 +226,7 @@ class Conversation {
   }
 }
 
-/** The result of a call that still runs: models of other shapes are not told otherwise. */
+/** The result shown for a call that is still running: models of other shapes have no other way to learn that. */
 const RUNNING = "(no result yet)";
 /** The result of a tool that returned only images or files. */
 const SHOWN: ContentPart[] = [{ type: "text", text: "(shown below)" }];

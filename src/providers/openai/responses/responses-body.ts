@@ -4,7 +4,7 @@
 import type { NativeBody } from "../../../domain/native-body.ts";
 import { isJsonObject } from "../../../domain/read-value.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
-import { bytesOf, joined, type Piece, printMembers } from "../../../domain/written-lists.ts";
+import { pieceBytes, joined, type Piece, printMembers } from "../../../domain/written-lists.ts";
 import type { CallDraft, OutgoingBody } from "../../provider.ts";
 import { unescaped } from "../../unescaped.ts";
 import { returnedItems } from "./reasoning-marks.ts";
@@ -26,7 +26,7 @@ export function responsesBody(draft: CallDraft, { body }: NativeBody, issuer: st
     native: true,
     places: !Array.isArray(body["input"]) || lengthOf(fields.input) === body["input"].length,
     size: {
-      bytes: 2 + bytesOf(inline ? printMembers(priced, null) : printed) + CEILING_BYTES,
+      bytes: 2 + pieceBytes(inline ? printMembers(priced, null) : printed) + CEILING_BYTES,
       messages: (Array.isArray(input) ? input.length : 1) + (instructions === undefined ? 0 : 1),
       tools: request.tools.length,
       images: request.images,
