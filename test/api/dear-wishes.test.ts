@@ -212,7 +212,7 @@ test.each<[path: string, model: string, said: object, named: string[], unsaid: s
     "previous_message_id",
   ],
   [MESSAGES, "claude", { safeguards: [{ type: "dangerous_tool_use" }] }, ["safeguards"], "safeguards"],
-])("on %s to %s, %o is left out and named", async (path, model, said, named, unsaid) => {
+])("on %s to %s, %o is left out and named", async (...[path, model, said, named, unsaid]) => {
   const { status, named: told } = await ask(path, model, said);
   expect([status, told]).toEqual([200, named]);
   expect(sent).toHaveLength(1);

@@ -344,7 +344,7 @@ test.each<[what: string, said: string[], ends: object[], stop: [string, string |
     ["stop_sequence", "END"],
     "stop",
   ],
-])("the end that a client reads is the one recorded: %s", async (_what, said, ends, stop, kept) => {
+])("the end that a client reads is the one recorded: %s", async (...[, said, ends, stop, kept]) => {
   const events = [event(START), ...said, ...ends.map(event), STOP].join("");
   says = events.replaceAll(`,"unknown":{"b":1,"a":2}`, "");
   const streamed = await ask({ ...MESSAGE, tools, stream: true });

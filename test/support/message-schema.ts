@@ -39,7 +39,15 @@ const block = z.discriminatedUnion("type", [
     input: z.record(z.string(), z.unknown()),
   }),
 ]);
-const STOPS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "model_context_window_exceeded"] as const;
+const STOPS = [
+  "end_turn",
+  "max_tokens",
+  "stop_sequence",
+  "tool_use",
+  "pause_turn",
+  "refusal",
+  "model_context_window_exceeded",
+] as const;
 
 /** For a refusal that the vendor explains. */
 const stopDetails = z.strictObject({

@@ -63,7 +63,11 @@ export class MessageEvents implements StreamPrinter {
     };
     const said: JsonObject = theirs?.last ?? { type: "message_delta" };
     const { usage: told, gateway: _none, ...rest } = said;
-    const delta = { ...ended, ...(typeof rest["delta"] === "object" && rest["delta"]), ...endOf(theirs, reason) };
+    const delta = {
+      ...ended,
+      ...(typeof rest["delta"] === "object" && rest["delta"]),
+      ...endOf(theirs, reason),
+    };
     const figures = { ...(typeof told === "object" && told), ...usageOfMessage(usage) };
     const last = wireJson({ ...rest, delta, usage: figures }).slice(0, -1);
     return (

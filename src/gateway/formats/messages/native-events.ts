@@ -122,7 +122,8 @@ export class NativeEvents {
       ...objectOf(told[name]),
     });
     const { delta } = told;
-    if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.stopReasons.push(delta["stop_reason"]);
+    if (isJsonObject(delta) && typeof delta["stop_reason"] === "string")
+      this.stopReasons.push(delta["stop_reason"]);
     this.last = { ...this.last, ...told, delta: merged("delta"), usage: merged("usage") };
   }
 }
