@@ -86,14 +86,19 @@ async function openPostgres(
   url: string,
   { clock, jobs, formats, keyChanged, ...upkeep }: OpenOn,
 ): Promise<OpenedStore> {
-  const [{ openPostgresStore, postgresReading }, { openPostgresLedger }, { DatabaseClock }, { lookAt }, { postgresSql }] =
-    await Promise.all([
-      import("../store/postgres.ts"),
-      import("../ledger/postgres/ledger.ts"),
-      import("../ledger/database-clock.ts"),
-      import("../ledger/postgres/progress.ts"),
-      import("../store/postgres-sql.ts"),
-    ]);
+  const [
+    { openPostgresStore, postgresReading },
+    { openPostgresLedger },
+    { DatabaseClock },
+    { lookAt },
+    { postgresSql },
+  ] = await Promise.all([
+    import("../store/postgres.ts"),
+    import("../ledger/postgres/ledger.ts"),
+    import("../ledger/database-clock.ts"),
+    import("../ledger/postgres/progress.ts"),
+    import("../store/postgres-sql.ts"),
+  ]);
   const store = await openPostgresStore(url, dataDir);
   try {
     const databaseClock = new DatabaseClock();

@@ -23,7 +23,11 @@ let root: Browser;
 let many: Party;
 let one: Party;
 
-async function party(on: TestGateway, by: Browser, { name, size }: { name: string; size: number }): Promise<Party> {
+async function party(
+  on: TestGateway,
+  by: Browser,
+  { name, size }: { name: string; size: number },
+): Promise<Party> {
   const { organizationId: org } = await on.customer();
   const people: Browser[] = [];
   for (let n = 0; n < size; n += 1)
@@ -123,7 +127,9 @@ test("beyond the bound an organization's reads are refused, and nobody else's", 
   thread.hold();
   const waiting = Array.from({ length: PER_PARTY }, (_, n) => {
     const socket = openSocket(gateway.url);
-    socket.write(`GET ${path(many)} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie(many, n).cookie}\r\n\r\n`);
+    socket.write(
+      `GET ${path(many)} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie(many, n).cookie}\r\n\r\n`,
+    );
     return socket;
   });
   const read = async () => {
