@@ -13,11 +13,13 @@ import type { PaymentService } from "../operator/payments.ts";
 import type { People } from "../people/people.ts";
 import type { ManagementKeyDoor } from "../registry/management-keys.ts";
 import type { Publisher } from "../releases/publish.ts";
+import type { ReadingTurns } from "../store/reading-turns.ts";
 import type { Sql } from "../store/sql.ts";
 
 interface AdminPorts {
   ledger: Ledger;
   sql: Sql;
+  reading: ReadingTurns;
   clock: Clock;
   uploads: Uploads;
   managementKeys: ManagementKeyDoor;
@@ -51,13 +53,16 @@ async function open(on: AdminPorts) {
     import("../operator/people.ts"),
   ]);
   const people = accounts({ people: () => on.people(), url: () => on.url() });
+  const through = (sql: Sql) => ({
+    operator: createOperator({ ...on, sql, people, persons: () => on.people() }),
+    alerts: on.alertService,
+  });
+  const changing = through(on.sql);
   return createAdminApp({
     uploads: on.uploads,
     doors: { ledger: on.ledger, ...on.managementKeys },
     people: () => on.people(),
-    rooms: {
-      operator: createOperator({ ...on, people, persons: () => on.people() }),
-      alerts: on.alertService,
-    },
+    rooms: (asker) => through(on.reading.as(asker)),
+    changing: () => changing,
   });
 }

@@ -36,9 +36,10 @@ import type { Breakers } from "../releases/breakers.ts";
 import type { Health } from "../releases/health.ts";
 import type { PeopleLines } from "./people-lines.ts";
 import type { Publisher } from "../releases/publish.ts";
-import { createReports } from "../reporting/reports.ts";
+import { createReports, reportsThrough } from "../reporting/reports.ts";
 import { lastBackup } from "../store/last-backup.ts";
-import type { ReadingApart, Sql } from "../store/sql.ts";
+import type { ReadingTurns } from "../store/reading-turns.ts";
+import type { Sql } from "../store/sql.ts";
 
 /** Sign-in settings with defaults, for tests that are not about them. */
 export interface PeopleTerms {
@@ -52,6 +53,7 @@ export interface PeopleTerms {
 export interface PeopleRooms {
   ledger: Ledger;
   sql: Sql;
+  reading: ReadingTurns;
   dataKey: Uint8Array;
   clock: Clock;
   publisher: Publisher;
@@ -96,6 +98,9 @@ interface Reached {
   origins: string[];
 }
 
+/** The party of what changes look up. */
+const CHANGES = "changes";
+
 export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Promise<DashboardRooms> {
   const { ledger, clock, draining } = rooms;
   const at = { url: config.publicUrl ?? rooms.address(), origins: originsOf(config, rooms.address()) };
@@ -108,14 +113,15 @@ export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Pr
     url: at.url,
     intervalMs: rooms.peopleTerms.deviceIntervalMs ?? DEVICE_INTERVAL_MS,
   });
+  // A database serves many connections: what changes look up there does not wait for pages at all. With a file, one
+  // thread reads for both, and changes have turns of their own.
+  const lookUps = (by: string): Sql =>
+    config.databaseUrl === null ? rooms.reading.as({ party: CHANGES, by }) : rooms.sql;
   const operator = operatorOf(config, rooms, { people, url: at.url });
-  const reading = await readingOf(config, rooms.sql);
-  const ports = { ...readerPorts(config, rooms, { people, operator }), sql: reading };
+  const ports = { ...readerPorts(config, rooms, { people, operator }), sql: lookUps(CHANGES) };
   const reports = createReports(ports);
   const tails = new Tails();
-  const floor: ApiRooms = {
-    operator,
-    reports,
+  const floor: Omit<ApiRooms, "operator" | "reports" | "tail"> = {
     changes: createChanges({ ...ports, labels: reports.labels }),
     people,
     payments: rooms.paymentService,
@@ -123,20 +129,24 @@ export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Pr
     sendMail: rooms.sendMail,
     devices: logins,
     playground: playgroundOn(rooms),
-    tail: (followed, exchange) => tailResponse({ reports, tails, draining }, followed, exchange),
     site: { url: at.url, baseUrl: `${at.url}/v1`, version: VERSION },
     nowMs: () => clock.nowMs(),
   };
-  // A database serves many connections: the reads of a change do not wait for pages. With a file, one thread
-  // reads for both.
-  const shared = config.databaseUrl !== null;
-  const changing = shared ? { ...floor, reports: createReports({ ...ports, sql: rooms.sql }) } : floor;
+  const through = (sql: Sql, using: Operator): ApiRooms => {
+    const read = reportsThrough(reports, sql);
+    const tail: ApiRooms["tail"] = (followed, exchange) =>
+      tailResponse({ reports: read, tails, draining }, followed, exchange);
+    return { ...floor, operator: using, reports: read, tail };
+  };
   return {
     people,
     app: createApp({
       people,
-      rooms: floor,
-      changing,
+      rooms: (asker) => {
+        const sql = rooms.reading.as(asker);
+        return through(sql, operatorOf(config, { ...rooms, sql }, { people, url: at.url }));
+      },
+      changing: ({ by }) => through(lookUps(by), operator),
       origins: at.origins,
       uploads: rooms.uploads,
       completionBytes: config.limits.bodyBytes,
@@ -144,10 +154,7 @@ export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Pr
     }),
     auth: authHandler({ people, origins: at.origins, uploads: rooms.uploads }),
     ...deviceHandlers(logins, rooms.uploads),
-    close: async () => {
-      await reading.stop();
-      await people.close();
-    },
+    close: () => people.close(),
   };
 }
 
@@ -215,11 +222,6 @@ const readerPorts = (
   lastBackup: () => lastBackup(config.dataDir),
   configurationChanged: () => fileChanged(config),
 });
-
-async function readingOf({ dataDir, databaseUrl }: Config, sql: Sql): Promise<ReadingApart> {
-  if (databaseUrl === null) return (await import("../store/sqlite-reading.ts")).readingApart(sql, dataDir);
-  return (await import("../store/postgres.ts")).postgresReading(databaseUrl);
-}
 
 /** Our own origins: the dashboard's URL, and loopback for somebody at the machine. */
 function originsOf({ publicUrl }: Config, address: string): string[] {

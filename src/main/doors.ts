@@ -18,6 +18,7 @@ import { type Limits, openLimits } from "../limits/limits.ts";
 import { managementKeyUse } from "../operator/management-key-use.ts";
 import { RequestLog } from "../operator/request-log.ts";
 import type { People } from "../people/people.ts";
+import { type ReadingTurns, readingInTurns } from "../store/reading-turns.ts";
 import type { Sql } from "../store/sql.ts";
 import { adminHandler } from "./admin.ts";
 import { completePorts } from "./complete.ts";
@@ -63,6 +64,8 @@ interface Shared {
   limits: Limits;
   requestLog: RequestLog;
   services: Services;
+  /** For people and operators' scripts, at both doors. */
+  reading: ReadingTurns;
   /** Opened on first use. */
   people(this: void): Promise<People>;
   lines: PeopleLines;
@@ -85,7 +88,8 @@ export function openDoors(config: Config, on: DoorsOn): Doors {
   const { routeTable } = releases;
   const lines = peopleLines(config, { sql, clock, jobs });
   const services = openServices(config, { sql, dataKey, routeTable, ledger, clock, address, jobs, people });
-  const shared = { limits, requestLog, services, people, lines };
+  const reading = readingInTurns(on.store.reading());
+  const shared = { limits, requestLog, services, reading, people, lines };
   const ports = routePorts(config, on, shared);
   const dashboard = dashboardApi(config, peopleRooms(on, shared, ports));
   const routes = [
@@ -98,6 +102,7 @@ export function openDoors(config: Config, on: DoorsOn): Doors {
     services,
     stop: async () => {
       await services.stop();
+      await reading.stop();
       await dashboard.stop();
       await lines.stop();
       await requestLog.stop();
@@ -120,7 +125,7 @@ function callsThatFit(maxConcurrent: number, log: Log): number {
 function routePorts(
   config: Config,
   on: DoorsOn,
-  { limits, requestLog, services, people }: Shared,
+  { limits, requestLog, services, reading, people }: Shared,
 ): RoutePorts {
   const { clock, formats, releases, address, phase } = on;
   const { failed, resolved, streams, metrics, tracing } = on.watching;
@@ -149,6 +154,7 @@ function routePorts(
     admin: adminHandler({
       ledger,
       sql,
+      reading,
       clock,
       uploads,
       managementKeys,
@@ -179,7 +185,7 @@ function routePorts(
 /** For the dashboard's API; `answerOn` and `preview` are those of `/v1`. */
 function peopleRooms(
   on: DoorsOn,
-  { limits, requestLog, services, lines }: Shared,
+  { limits, requestLog, services, reading, lines }: Shared,
   ports: RoutePorts,
 ): PeopleRooms {
   const { clock, jobs, releases, peopleTerms, address } = on;
@@ -188,6 +194,7 @@ function peopleRooms(
   return {
     ledger,
     sql,
+    reading,
     dataKey,
     clock,
     publisher: releases.publisher,

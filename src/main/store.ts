@@ -9,7 +9,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { rateDefaultsOf } from "../limits/caller-limits.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { lostWhileStarting } from "../store/postgres-error.ts";
-import type { Sql } from "../store/sql.ts";
+import type { ReadingApart, Sql } from "../store/sql.ts";
 
 export interface OpenedStore {
   ledger: Ledger;
@@ -19,6 +19,8 @@ export interface OpenedStore {
   dataKey: Uint8Array;
   /** For everything off the money path: payments, alerts, the dashboard. */
   sql: Sql;
+  /** Opens readers for people, which delay neither requests nor changes; the caller stops them. */
+  reading(): ReadingApart;
   /** What other gateways of the same store run; null if this is the only one. */
   look: RemoteInFlightPorts["look"] | null;
   /** Must be called after the ledger has closed. */
@@ -50,10 +52,11 @@ async function openSqlite(
   { dataDir, idempotency, limits }: Config,
   { clock, jobs, formats, ...upkeep }: OpenOn & { clock: Clock },
 ): Promise<OpenedStore> {
-  const [{ openSqliteStore }, { openSqliteLedger }, { sqliteSql }] = await Promise.all([
+  const [{ openSqliteStore }, { openSqliteLedger }, { sqliteSql }, { readingApart }] = await Promise.all([
     import("../store/sqlite.ts"),
     import("../ledger/sqlite/ledger.ts"),
     import("../store/sqlite-sql.ts"),
+    import("../store/sqlite-reading.ts"),
   ]);
   const store = openSqliteStore(dataDir);
   const ledger = await openSqliteLedger({
@@ -66,7 +69,16 @@ async function openSqlite(
     ...upkeep,
   });
   const { dataKey } = store;
-  return { ledger, clock, dataKey, sql: sqliteSql(store), look: null, close: async () => store.close() };
+  const sql = sqliteSql(store);
+  return {
+    ledger,
+    clock,
+    dataKey,
+    sql,
+    reading: () => readingApart(sql, dataDir),
+    look: null,
+    close: async () => store.close(),
+  };
 }
 
 async function openPostgres(
@@ -74,14 +86,19 @@ async function openPostgres(
   url: string,
   { clock, jobs, formats, keyChanged, ...upkeep }: OpenOn,
 ): Promise<OpenedStore> {
-  const [{ openPostgresStore }, { openPostgresLedger }, { DatabaseClock }, { lookAt }, { postgresSql }] =
-    await Promise.all([
-      import("../store/postgres.ts"),
-      import("../ledger/postgres/ledger.ts"),
-      import("../ledger/database-clock.ts"),
-      import("../ledger/postgres/progress.ts"),
-      import("../store/postgres-sql.ts"),
-    ]);
+  const [
+    { openPostgresStore, postgresReading },
+    { openPostgresLedger },
+    { DatabaseClock },
+    { lookAt },
+    { postgresSql },
+  ] = await Promise.all([
+    import("../store/postgres.ts"),
+    import("../ledger/postgres/ledger.ts"),
+    import("../ledger/database-clock.ts"),
+    import("../ledger/postgres/progress.ts"),
+    import("../store/postgres-sql.ts"),
+  ]);
   const store = await openPostgresStore(url, dataDir);
   try {
     const databaseClock = new DatabaseClock();
@@ -102,6 +119,7 @@ async function openPostgres(
       clock: clock ?? databaseClock,
       dataKey,
       sql: postgresSql(pool),
+      reading: () => postgresReading(url),
       look: (place, from) => lookAt(store, place, from),
       close: () => store.close(),
     };

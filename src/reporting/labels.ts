@@ -10,12 +10,16 @@ const KEPT_MAX = 1000;
 
 /** Caches releases between pages, by digest; key names are read each time, because they change. */
 export class LabelBook {
-  private readonly releases = new Map<string, Release>();
-
   constructor(
     private readonly sql: Sql,
     private readonly ledger: Reader,
+    private readonly releases = new Map<string, Release>(),
   ) {}
+
+  /** The same cache, with keys read through `sql`. */
+  through(sql: Sql): LabelBook {
+    return new LabelBook(sql, this.ledger, this.releases);
+  }
 
   async releasesOf(digests: readonly string[]): Promise<ReadonlyMap<string, Release>> {
     for (const digest of new Set(digests)) {

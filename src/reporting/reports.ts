@@ -4,6 +4,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { People } from "../people/people.ts";
 import type { Publisher } from "../releases/publish.ts";
 import type { AttentionPorts } from "./attention.ts";
+import type { Sql } from "../store/sql.ts";
 import { LabelBook } from "./labels.ts";
 import type { LedgerReportPorts } from "./ledger-report.ts";
 import type { EvidencePorts } from "./evidence.ts";
@@ -29,4 +30,11 @@ export const createReports = (ports: ReportsPorts) => ({
   labels: new LabelBook(ports.sql, ports.ledger),
   standings: () => ports.publisher.standings(),
   listedRoutes: () => ports.publisher.listed(),
+});
+
+/** The same readers, reading through `sql`: as somebody who takes turns there. */
+export const reportsThrough = (reports: Reports, sql: Sql): Reports => ({
+  ...reports,
+  sql,
+  labels: reports.labels.through(sql),
 });

@@ -132,7 +132,7 @@ function poolOf(url: string, name: string, max: number): pg.Pool {
 /** For people's pages: their reads leave the connections of changes and requests free. Opened as needed. */
 export function postgresReading(url: string): ReadingApart {
   const pool = poolOf(url, "pages", PAGES_CONNECTIONS);
-  return { ...postgresSql(pool), stop: () => pool.end() };
+  return { ...postgresSql(pool), abreast: PAGES_CONNECTIONS, stop: () => pool.end() };
 }
 
 /** No statement of a verification takes this long; one that does has lost its database silently. */

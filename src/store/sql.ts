@@ -29,6 +29,8 @@ export interface Sql {
 
 /** Reads for people, separate from what serves requests and changes: on their own thread or connections. */
 export interface ReadingApart extends Sql {
+  /** How many statements it reads at once; more only wait there. */
+  readonly abreast: number;
   /** Rejects everything that still waits. */
   stop(): Promise<void>;
 }

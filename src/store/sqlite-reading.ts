@@ -41,6 +41,7 @@ export function readingApart(sql: Sql, dataDirectory: string): ReadingApart {
     });
   return {
     dialect: sql.dialect,
+    abreast: 1,
     rows: (text, ...values) => (READS.test(text) ? read(text, values) : sql.rows(text, ...values)),
     together: (statements) => sql.together(statements),
     ifChanged: (first, then) => sql.ifChanged(first, then),

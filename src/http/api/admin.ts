@@ -4,12 +4,15 @@ import type { KeyRooms } from "../../api/rooms.ts";
 import { openedOnce } from "../../lib/opened-once.ts";
 import type { Uploads } from "../../limits/uploads.ts";
 import type { People } from "../../people/people.ts";
+import type { Asker } from "../../store/reading-turns.ts";
 import { apiHandler, type ApiHandler } from "./handler.ts";
 import { keyDoor, type PrincipalStore } from "./management-key.ts";
 import { referencePage, referenceScript } from "./reference-page.ts";
 
 interface AdminPorts {
-  rooms: KeyRooms;
+  /** For reads, and for changes: see `ServePorts`. */
+  rooms(this: void, asker: Asker): KeyRooms;
+  changing(this: void): KeyRooms;
   uploads: Uploads;
   /** Finds which keys are valid here. */
   doors: PrincipalStore;
@@ -22,7 +25,7 @@ export function createAdminApp(on: AdminPorts): ApiHandler {
   const headers = { "content-type": "application/json", "cache-control": "no-store" };
   return apiHandler(
     keyDoor(on.doors),
-    { ...on, changing: on.rooms, completionBytes: 0 },
+    { ...on, completionBytes: 0 },
     {
       "/openapi.json": async () => new Response(await document(), { headers }),
       "/docs": referencePage,

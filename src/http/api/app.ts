@@ -2,13 +2,15 @@
 import type { Rooms } from "../../api/rooms.ts";
 import type { Uploads } from "../../limits/uploads.ts";
 import type { People } from "../../people/people.ts";
+import type { Asker } from "../../store/reading-turns.ts";
 import { apiHandler, type ApiHandler } from "./handler.ts";
 import { sessionDoor, type SessionPorts } from "./session.ts";
 
 export interface AppPorts extends Omit<SessionPorts, "people"> {
   people: SessionPorts["people"] & Pick<People, "answers">;
-  rooms: Rooms;
-  changing: Rooms;
+  /** For reads, and for changes: see `ServePorts`. */
+  rooms(this: void, asker: Asker): Rooms;
+  changing(this: void, asker: Asker): Rooms;
   uploads: Uploads;
   /** The limit for the playground, whose bodies are requests of `/v1`. */
   completionBytes: number;

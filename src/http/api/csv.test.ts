@@ -23,7 +23,7 @@ test.each([
 ] as const)("%p is written %s", (value, text) => expect(cell(value)).toBe(text));
 
 const pages = new Lines(1);
-const reader = (by: string) => ({ by, stands: async () => true, pages });
+const reader = (by: string, party = by) => ({ asker: { party, by }, stands: async () => true, pages });
 
 test("of many files one page is read at a time, and their readers take turns", async () => {
   let [reading, most] = [0, 0];

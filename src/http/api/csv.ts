@@ -1,21 +1,24 @@
 // A file that a browser downloads, streamed as it is read.
 import type { CsvFile } from "../../api/csv.ts";
 import type { Lines } from "../../lib/lines.ts";
+import type { Asker } from "../../store/reading-turns.ts";
 
 /** A person who was removed, demoted or signed out receives nothing more after this, as with a live tail. */
 const STANDS_MS = 3_000;
 
 /** The reader of a file. */
 export interface CsvReader {
-  /** The person or key. */
-  by: string;
+  asker: Asker;
   /** Whether they still may. If not, the file breaks off, so that it does not look complete. */
   stands: () => Promise<boolean>;
-  /** Across all files one page is read at a time, and readers take turns, however many files each has open. */
+  /**
+   * Across all files one page is read at a time. Parties take turns, and within each its readers, however many files each
+   * has open.
+   */
   pages: Pick<Lines, "run">;
 }
 
-export function csvResponse({ name, lines }: CsvFile, { by, stands, pages }: CsvReader): Response {
+export function csvResponse({ name, lines }: CsvFile, { asker, stands, pages }: CsvReader): Response {
   const encoder = new TextEncoder();
   let stoodAtMs = performance.now();
   const body = new ReadableStream<Uint8Array>({
@@ -27,9 +30,14 @@ export function csvResponse({ name, lines }: CsvFile, { by, stands, pages }: Csv
         }
         stoodAtMs = performance.now();
       }
-      const { value, done } = await pages.run({ place: "files", by }, () => lines.next());
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
+      try {
+        const { value, done } = await pages.run({ place: "files", ...asker }, () => lines.next());
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      } catch (error) {
+        if (asker.signal?.aborted === true) return controller.error(); // nobody reads it any more
+        throw error;
+      }
     },
     cancel: async () => {
       await lines.return(undefined);

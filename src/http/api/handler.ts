@@ -10,6 +10,9 @@ import { type Arrived, type Door, mount, type ServePorts } from "./serve.ts";
 /** Serves one request; rejects only for bugs, which the front door answers with 500 and logs. */
 export type ApiHandler = (request: Request, arrived: Arrived) => Promise<Response>;
 
+/** For the log: the client closed its connection before it was answered. */
+const GONE = 499;
+
 /** `open`: public resources, by path. */
 export function apiHandler(
   door: Door,
@@ -26,7 +29,10 @@ export function apiHandler(
   for (const [path, allowed] of methods) app.all(path, () => Promise.reject(wrongMethod(allowed)));
   const see = Object.hasOwn(open, "/openapi.json") ? ` See ${door.root}/openapi.json.` : "";
   app.notFound(({ env }) => refuse(new Refusal("unknown_url", `There is nothing at this URL.${see}`), env));
-  app.onError((error, { env }) => refuse(error, env));
+  app.onError((error, { env, req }) => {
+    const { aborted, reason } = req.raw.signal;
+    return aborted && error === reason ? new Response(null, { status: GONE }) : refuse(error, env);
+  });
   return async (request, arrived) => seal(await app.fetch(request, arrived), arrived.requestId);
 }
 

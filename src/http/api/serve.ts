@@ -14,7 +14,9 @@ import { once } from "../remember.ts";
 import { REPLAYED } from "../../gateway/attach.ts";
 import { tooManyValues } from "../../gateway/prompt-room.ts";
 import { Lines } from "../../lib/lines.ts";
+import { OpenReads } from "../../limits/open-reads.ts";
 import type { Uploads } from "../../limits/uploads.ts";
+import type { Asker } from "../../store/reading-turns.ts";
 import { admit, type Asked, type Identity, stillAdmitted } from "./admit.ts";
 import { type CsvReader, csvResponse } from "./csv.ts";
 import { pdfResponse } from "./pdf.ts";
@@ -24,6 +26,9 @@ const BODY_BYTES = 256 * 1024;
 
 /** Concurrent reads of one person, as many as a page makes at once. Further ones wait without delaying other people's reads. */
 const READS_ABREAST = 8;
+
+/** Operators take turns as one party, whichever organization they look at. */
+const OPERATORS = "operators";
 
 /** What arrives with a call in addition to its request. */
 export type Arrived = Pick<Exchange, "visitor" | "requestId" | "receivedAtMs" | "setIdleTimeout" | "sending">;
@@ -37,9 +42,10 @@ export interface Door {
 }
 
 export interface ServePorts {
-  rooms: Partial<Rooms>;
+  /** For one read: its statements take turns with those of others (`store/reading-turns.ts`). */
+  rooms(this: void, asker: Asker): Partial<Rooms>;
   /** The same for changes: what they look up does not wait for reads. */
-  changing: Partial<Rooms>;
+  changing(this: void, asker: Asker): Partial<Rooms>;
   uploads: Uploads;
   /** The limit for the playground, whose bodies are requests of `/v1`. */
   completionBytes: number;
@@ -57,7 +63,7 @@ export function mount(
   }: { endpoints: readonly { endpoint: Endpoint }[]; door: Door; methods: Map<string, string[]> },
   on: ServePorts,
 ): void {
-  const lines = { reading: new Lines(READS_ABREAST), pages: new Lines(1) };
+  const lines = { reading: new Lines(READS_ABREAST), open: new OpenReads(), pages: new Lines(1) };
   for (const { endpoint } of endpoints)
     for (const target of endpoint.targets) {
       if (!pathOf(target).startsWith(`${door.root}/`)) continue;
@@ -78,7 +84,7 @@ interface Performed {
 
 async function perform(
   { endpoint, target, door, call }: Performed,
-  on: ServePorts & { reading: Lines; pages: Lines },
+  on: ServePorts & { reading: Lines; open: OpenReads; pages: Lines },
 ): Promise<Response> {
   const { raw: request } = call.req;
   const changes = methodOf(target) !== "GET";
@@ -99,7 +105,8 @@ async function perform(
     stands: () => stillAdmitted(identify, asked),
     cookies,
   };
-  const rooms = changes ? on.changing : on.rooms;
+  const asker = askerOf(caller, asked, call);
+  const rooms = changes ? on.changing(asker) : on.rooms(asker);
   const run = async (): Promise<unknown> => {
     // Reading a body takes time, and so does an earlier form with the same key. What counts is what the caller may do now
     // (hardening.md S10).
@@ -108,12 +115,18 @@ async function perform(
       assertOwn(target, acting, await endpoint.own(input as never, rooms));
     return await endpoint.run({ input, caller: acting, exchange }, rooms);
   };
-  const by = caller?.actor.id;
-  const ran = (): Promise<unknown> =>
-    changes || by === undefined ? run() : on.reading.run({ place: by, by }, run);
+  const ran = async (): Promise<unknown> => {
+    if (changes || caller === null) return await run();
+    const done = on.open.begin(asker.party);
+    try {
+      return await on.reading.run({ place: asker.by, by: asker.by, signal: asker.signal }, run);
+    } finally {
+      done();
+    }
+  };
   if (typeof endpoint.output === "string") {
     const { stands } = exchange;
-    return streamed(endpoint.output, await ran(), { by: by ?? "", stands, pages: on.pages });
+    return streamed(endpoint.output, await ran(), { asker, stands, pages: on.pages });
   }
   // An answer with a new session's cookie is not stored: the cookie is a secret.
   if (!changes || caller === null || exchange.idempotencyKey === null)
@@ -129,6 +142,20 @@ async function perform(
   const response = json(text, endpoint.status, cookies);
   if (replayed) for (const [name, value] of Object.entries(REPLAYED)) response.headers.set(name, value);
   return response;
+}
+
+/**
+ * Whose turn it is when this call reads: its organization's, if the caller is a member; that of all operators; otherwise
+ * the caller's own. A change is completed even if its client has gone.
+ */
+function askerOf(caller: Caller | null, { who, organizationId, changes }: Asked, call: Call): Asker {
+  const { signal } = call.req.raw;
+  const gone = changes ? {} : { signal };
+  if (caller === null) return { party: "strangers", by: call.env.visitor.address ?? "", ...gone };
+  const by = caller.actor.id;
+  if (who === "anybody" || who === "signed_in") return { party: by, by, ...gone };
+  const isMember = caller.standings.some((standing) => standing !== "operator");
+  return { party: organizationId !== null && isMember ? organizationId : OPERATORS, by, ...gone };
 }
 
 /** Output other than a JSON document. */

@@ -1,0 +1,44 @@
+// Watches what a gateway in this process sends to its reading thread, and can hold it back: as if one statement took long.
+type Question = { text: string; values: readonly unknown[] };
+
+export interface ReadingThread {
+  /** The statements so far, in their order. */
+  readonly asked: readonly Question[];
+  /** From now on statements are kept back until `goOn`. */
+  hold(): void;
+  goOn(): void;
+  /** Ends the watching. */
+  stop(): void;
+}
+
+/** To be called before the gateway starts. */
+export function watchReadingThread(): ReadingThread {
+  const Thread = globalThis.Worker;
+  const asked: Question[] = [];
+  let kept: (() => void)[] | null = null;
+  const goOn = (): void => {
+    const held = kept ?? [];
+    kept = null;
+    for (const send of held) send();
+  };
+  globalThis.Worker = class extends Thread {
+    override postMessage(message: unknown): void {
+      if (!isQuestion(message)) return super.postMessage(message);
+      asked.push(message);
+      if (kept === null) return super.postMessage(message);
+      kept.push(() => super.postMessage(message));
+    }
+  };
+  return {
+    asked,
+    hold: () => void (kept ??= []),
+    goOn,
+    stop: () => {
+      goOn();
+      globalThis.Worker = Thread;
+    },
+  };
+}
+
+const isQuestion = (message: unknown): message is Question =>
+  typeof message === "object" && message !== null && "text" in message && "values" in message;
