@@ -8,7 +8,7 @@ import { chunk, events } from "./scripted.ts";
 
 const VENDORS = ["openai", "deepseek", "moonshot", "mistral", "groq", "openrouter"] as const;
 /** Of the vendor whose calls are waited for. */
-const IDLE_MS = 400;
+const IDLE_MS = 1_000;
 type Json = Record<string, unknown>;
 interface Sent {
   messages: Json[];
@@ -399,7 +399,7 @@ describe("reasoning_details", () => {
         const next = list.shift();
         if (next === undefined) return controller.close();
         controller.enqueue(Buffer.from(events(next)));
-        await Bun.sleep(IDLE_MS / 2);
+        await Bun.sleep(IDLE_MS / 5);
       },
     });
     const { text } = await post("/v1/chat/completions", { ...asked, stream: true });
