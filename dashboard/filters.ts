@@ -23,7 +23,11 @@ export const month: Filter<string> = (value) => (value !== undefined && isMonth(
 type Shape = Readonly<Record<string, Filter<string>>>;
 export type Filters<S extends Shape> = { [Name in keyof S]: ReturnType<S[Name]> };
 
-export type SetFilters<S extends Shape> = (change: Partial<Filters<S>>, how?: { typed?: boolean }) => void;
+/** With a function, what it makes of the address's values: of two quick clicks, each builds on the one before. */
+export type SetFilters<S extends Shape> = (
+  change: Partial<Filters<S>> | ((now: Filters<S>) => Partial<Filters<S>>),
+  how?: { typed?: boolean },
+) => void;
 
 /**
  * Returns the page's filters, the same object until one of them changes, and a setter. Default values are left out of
@@ -42,16 +46,15 @@ export function useFilters<S extends Shape>(shape: S): [Filters<S>, SetFilters<S
       ),
     structuralSharing: true,
   });
-  const filters = useMemo(
-    () =>
-      Object.fromEntries(
-        Object.entries(shape).map(([name, filter]) => [name, filter(found[name])]),
-      ) as Filters<S>,
-    [found, shape],
-  );
+  const filters = useMemo(() => valuesOf(shape, found), [found, shape]);
   useFallbacks(found, filters);
   return [filters, useSetFilters(shape)];
 }
+
+const valuesOf = <S extends Shape>(shape: S, found: Readonly<Record<string, string>>): Filters<S> =>
+  Object.fromEntries(
+    Object.entries(shape).map(([name, filter]) => [name, filter(found[name])]),
+  ) as Filters<S>;
 
 /** Invalid values of the address, by the component that reads them: a page has filters in several places. */
 const fallbacks = new Map<string, Readonly<Record<string, string>>>();
@@ -90,14 +93,17 @@ export const useFallen = (): Readonly<Record<string, string>> =>
 /** The setter alone: a component that only sets filters is not rendered again when the address changes. */
 export function useSetFilters<S extends Shape>(shape: S): SetFilters<S> {
   const navigate = useNavigate();
-  return (wanted, { typed = false } = {}) => {
-    const changed = Object.entries(wanted).map(([name, value]) => [
-      name,
-      value === shape[name]?.(undefined) ? undefined : value,
-    ]);
+  return (change, { typed = false } = {}) => {
     void navigate({
       to: ".",
-      search: (now: Record<string, unknown>) => ({ ...now, ...Object.fromEntries(changed) }),
+      search: (now: Record<string, string>) => {
+        const wanted = typeof change === "function" ? change(valuesOf(shape, now)) : change;
+        const changed = Object.entries(wanted).map(([name, value]) => [
+          name,
+          value === shape[name]?.(undefined) ? undefined : value,
+        ]);
+        return { ...now, ...Object.fromEntries(changed) };
+      },
       replace: typed,
       resetScroll: false,
     });

@@ -21,21 +21,34 @@ export function useOrder(columns: readonly Sortable[]): [Order | null, (title: s
     select: (search) => (search as Record<string, unknown>)[SORT],
   });
   const navigate = useNavigate();
+  const turn = (title: string): void =>
+    void navigate({
+      to: ".",
+      // The address has the previous click already, when the table is not rendered with it yet.
+      search: (now: Record<string, unknown>) => ({
+        ...now,
+        [SORT]: turned(orderOf(columns, now[SORT]), title),
+      }),
+      replace: true,
+      resetScroll: false,
+    });
+  return [orderOf(columns, sort), turn];
+}
+
+/** The order that the address names; null without one, or if no column has it. */
+function orderOf(columns: readonly Sortable[], sort: unknown): Order | null {
   const wanted = typeof sort === "string" ? sort : "";
   const down = wanted.startsWith("-");
   const column = columns.find(
     ({ title, order }) => order !== undefined && slug(title) === (down ? wanted.slice(1) : wanted),
   );
-  const turn = (title: string): void => {
-    const next = column?.title !== title ? `-${slug(title)}` : down ? slug(title) : undefined;
-    void navigate({
-      to: ".",
-      search: (now: Record<string, unknown>) => ({ ...now, [SORT]: next }),
-      replace: true,
-      resetScroll: false,
-    });
-  };
-  return [column === undefined ? null : { title: column.title, down }, turn];
+  return column === undefined ? null : { title: column.title, down };
+}
+
+/** The parameter after a click on this column's header. */
+function turned(order: Order | null, title: string): string | undefined {
+  if (order?.title !== title) return `-${slug(title)}`;
+  return order.down ? slug(title) : undefined;
 }
 
 const slug = (title: string): string =>

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { type AddressInfo, createServer } from "node:net";
 import { CERTIFICATE } from "../../test/support/certificate.ts";
 import { post } from "./post.ts";
+import { TRY_MS } from "./sent.ts";
 
 const message = { body: "{}", headers: { "webhook-id": "msg_1" } };
 
@@ -81,9 +82,9 @@ test("an answer that never begins is not read for long, and delays no other call
   const sent = await Promise.all(
     Array.from({ length: 5 }, () => post(target, message, { privateTargets: true })),
   ).finally(() => endless.kill());
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(performance.now() - began).toBeLessThan(TRY_MS);
   expect(sent[0]).toEqual({ kind: "failed", status: null, error: "No connection (no HTTP response)." });
-}, 30_000);
+}, 120_000);
 
 test.each([
   ["HTTP/1.1 200 OK\r\n\r\n", 200],

@@ -74,8 +74,12 @@ function exporting(answer: (n: number) => Response | Promise<Response>, timeoutM
   return Object.assign(watched, { exporter });
 }
 
+/** A condition holds almost at once, except on a busy machine. */
+const PATIENCE_MS = 60_000;
+
 async function until(holds: () => boolean): Promise<void> {
-  for (let left = 400; left > 0 && !holds(); left -= 1) await Bun.sleep(10);
+  const endMs = performance.now() + PATIENCE_MS;
+  while (!holds() && performance.now() < endMs) await Bun.sleep(10);
   expect(holds()).toBe(true);
 }
 
@@ -263,6 +267,6 @@ test("a hanging collector does not delay the gateway's exit", async () => {
   await until(() => on.asked.length === 1);
   const began = performance.now();
   await on.exporter.stop();
-  expect(performance.now() - began).toBeLessThan(4_000);
+  expect(performance.now() - began).toBeLessThan(30_000); // its own limit is a minute
   expect(on.dropped).toEqual({ stopped: 3 });
 });

@@ -10,6 +10,7 @@ import { trustAnyone } from "../support/certificate.ts";
 import { testClock } from "../support/clock.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { type MailReceiver, startMailServer } from "./mail-server.ts";
+import { waitFor } from "../support/wait.ts";
 
 const MAILBOX = "ada@acme.example";
 const PASSWORD = "smtp-secret-7Qd3";
@@ -78,9 +79,17 @@ const deliver = async () => {
   for (let round = 0; round < 4; round += 1) await gateway.alerts.deliver();
 };
 const sendTest = () => ada.app("POST /orgs/{org}/alerts/channels/{channel}/test", { ...org(), channel });
-const sent = async () => {
+const found = async () => {
   const { data } = await ada.app("GET /orgs/{org}/alerts/deliveries", org());
   return data.find((delivery) => delivery.channel === channel);
+};
+/** The newest delivery, once its outcome is known: a round of the gateway's own may have been first to try it. */
+const sent = async () => {
+  await waitFor(async () => {
+    const delivery = await found();
+    return delivery?.status !== null || delivery.reason !== null;
+  }, "what came of it");
+  return await found();
 };
 
 test("a crossing is one email: the sender, what crossed, where to look", async () => {
@@ -236,13 +245,13 @@ test.each([
       from: { address: "a@b.example", name: "x" },
     },
     (error) => failures.push(error),
-    200,
+    1_000,
   );
   const began = performance.now();
   const mail = { id: "msg_1", to: MAILBOX, subject: "s", text: "t", atMs: 0 };
   const all = await Promise.all(Array.from({ length: 20 }, () => slow.send(mail)));
-  expect(performance.now() - began).toBeLessThan(3_000); // one after the other it would be four seconds
-  const error = "The mail server did not answer within 0.2 seconds.";
+  expect(performance.now() - began).toBeLessThan(10_000); // one after the other it would be twenty seconds
+  const error = "The mail server did not answer within 1 seconds.";
   expect(all).toEqual(all.map(() => ({ kind: "failed", status: null, error })));
   expect(failures).toHaveLength(20);
 });

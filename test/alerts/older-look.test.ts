@@ -24,7 +24,7 @@ describe.each(STORES)("on %s", (store) => {
         config.databaseUrl = database?.url ?? null;
       },
     });
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await gateway.stop();
     await database?.drop();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
+import { TRY_MS } from "../../src/alerts/sent.ts";
 
 let gateway: TestGateway;
 let good: Receiver;
@@ -30,7 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop();
   await Promise.all([hanging.stop(true), good.stop()]);
-}, 30_000);
+}, 120_000);
 
 /** An organization with a webhook there; returns how to send a message to it. */
 async function webhookAt(target: string): Promise<() => Promise<unknown>> {
@@ -51,8 +52,8 @@ test("a receiver that hangs delays no other organization's message", async () =>
   const send = await webhookAt(good.url);
   await (await webhookAt(hanging.url.href))();
   await waitFor(() => Promise.resolve(called > 0), "the first to hang");
-  expect(await arrives(send)).toBeLessThan(6_000);
-}, 40_000);
+  expect(await arrives(send)).toBeLessThan(TRY_MS);
+}, 120_000);
 
 test("nor do twelve that have hung for 30 messages each: a free place goes to the organization served longest ago", async () => {
   const send = await webhookAt(good.url);
@@ -62,15 +63,18 @@ test("nor do twelve that have hung for 30 messages each: a free place goes to th
   }
   const before = called;
   await waitFor(() => Promise.resolve(called > before + 20), "all places to hang");
-  expect(await arrives(send)).toBeLessThan(16_000);
-}, 60_000);
+  expect(await arrives(send)).toBeLessThan(4 * TRY_MS);
+}, 120_000);
 
 test("nor does one keep a gateway from stopping: the next one resends what hangs", async () => {
+  const began = performance.now();
+  await gateway.restart();
+  const usualMs = performance.now() - began; // what a slow machine takes anyway
   const hang = await webhookAt(hanging.url.href);
   const before = called;
   await hang();
   await waitFor(() => Promise.resolve(called > before), "a message to hang");
   const toldAt = performance.now();
   await gateway.restart();
-  expect(performance.now() - toldAt).toBeLessThan(8_000);
-}, 60_000);
+  expect(performance.now() - toldAt).toBeLessThan(usualMs + 0.8 * TRY_MS);
+}, 120_000);

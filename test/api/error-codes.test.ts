@@ -10,6 +10,7 @@ import { testClock } from "../support/clock.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN } from "../support/models.ts";
+import { waitFor } from "../support/wait.ts";
 
 type ErrorReply = Pick<Reply<ErrorJson>, "status" | "json" | "headers">;
 
@@ -84,9 +85,9 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
   },
   api_key_expired: async () => {
     const passing = await gateway.key(customer.organizationId);
-    const expires_at = new Date(clock.nowMs() + 1000).toISOString();
+    const expires_at = new Date(clock.nowMs() + 3_600_000).toISOString();
     await gateway.admin("POST", `/keys/${passing.keyId}/update`, { expires_at });
-    clock.advance(1000);
+    clock.advance(3_600_000);
     return chat({}, passing);
   },
   unknown_url: () => get("/v1/nothing"),
@@ -215,13 +216,14 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
     return chat({ model: "fragile-1" });
   },
   receipt_not_ready: async () => {
-    faulty({ latency_ms: 400 });
+    faulty({ until_well: true });
     const running = chat({});
-    while (gateway.simulator.bill().at(-1)?.outcome !== "running") await Bun.sleep(5);
+    await waitFor(async () => gateway.simulator.bill().at(-1)?.outcome === "running", "the call");
     const id = gateway.simulator.bill().at(-1)?.request_id;
     const refused = await get(`/v1/receipts/${id}`, {
       headers: { authorization: `Bearer ${customer.secret}` },
     });
+    gateway.simulator.behaveWell();
     await running;
     return refused;
   },

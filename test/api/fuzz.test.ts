@@ -26,7 +26,7 @@ beforeAll(async () => {
   const log = createLog("info", { write: (line) => void lines.push(line) });
   gateway = await startGateway({ configure: addFaces, models: [...MODELS, VECTORS], log });
   customer = await gateway.customer({ usd: "100000" });
-}, 60_000);
+}, 120_000);
 afterAll(() => gateway.stop());
 
 type Json = unknown;

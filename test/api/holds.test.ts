@@ -102,14 +102,13 @@ test("credits of exactly the hold admit; one nano-USD less does not", async () =
 
 test("the hold exists while the provider works, and is gone with the answer", async () => {
   const customer = await gateway.customer();
-  gateway.simulator.behave({ behaviour: { latency_ms: 200 }, calls: 1 });
+  gateway.simulator.behave({ behaviour: { until_well: true }, calls: 1 });
   const running = gateway.chat(customer, hello());
-  let held = ZERO_USD;
-  while (held === ZERO_USD) {
-    held = (await gateway.balance(customer)).held;
-    await Bun.sleep(2);
-  }
+  const heldNow = async () => (await gateway.balance(customer)).held;
+  await waitFor(async () => (await heldNow()) !== ZERO_USD, "its hold");
+  const held = await heldNow();
   expect(held).toBe(nanoUsd(await holdOfHello()));
+  gateway.simulator.behaveWell();
   const reply = await running;
   expect(reply.headers.get("x-gw-hold-usd")).toBe(formatUsd(held));
   expect((await gateway.balance(customer)).held).toBe(ZERO_USD);
@@ -225,9 +224,9 @@ test("without any credits a prompt is not counted, however many arrive; with som
 
 test("402 beside running requests names what they hold, and counts only what is left", async () => {
   const customer = await withCredits(10_000_000n);
-  gateway.simulator.behave({ behaviour: { latency_ms: 800 } });
+  gateway.simulator.behave({ behaviour: { until_well: true } });
   const running = gateway.chat(customer, { ...hello(), max_tokens: 3000 });
-  while ((await gateway.balance(customer)).held === 0n) await Bun.sleep(5);
+  await waitFor(async () => (await gateway.balance(customer)).held !== 0n, "its hold");
   const { available, held } = await gateway.balance(customer);
   const refused = await gateway.chat<ErrorJson>(customer, { ...hello(), max_tokens: 8000 });
   expect(refused.json.error.details).toMatchObject({
@@ -237,9 +236,11 @@ test("402 beside running requests names what they hold, and counts only what is 
   expect(refused.json.error.message).toContain(`$${formatUsd(held)} more is held by running requests`);
   const affordable = Number(refused.json.error.details?.["affordable_max_tokens"]);
   const more = await gateway.chat(customer, { ...hello(), max_tokens: affordable + 1 });
+  const calls = gateway.simulator.bill().length;
   const admitted = gateway.chat(customer, { ...hello(), max_tokens: affordable });
-  expect([more.status, (await admitted).status, (await running).status]).toEqual([402, 200, 200]);
+  await waitFor(async () => gateway.simulator.bill().length > calls, "its call");
   gateway.simulator.behaveWell();
+  expect([more.status, (await admitted).status, (await running).status]).toEqual([402, 200, 200]);
 });
 
 /**
@@ -330,7 +331,7 @@ for (const store of STORES)
       const calls = own.simulator.bill().length;
       own.simulator.behave({ behaviour: { until_well: true } });
       const first = [own.chat(customer, LONG), own.chat(customer, LONG)];
-      while ((await own.balance(customer)).held < coarse * 2n) await Bun.sleep(5);
+      await waitFor(async () => (await own.balance(customer)).held >= coarse * 2n, "both holds");
       expect(await lowered()).toBe(before);
       const others = Array.from({ length: 4 }, () => own.chat(customer, LONG));
       const replies = await untilDecided([...first, ...others], calls);

@@ -7,6 +7,8 @@ import { type Customer, startGateway, type TestGateway } from "../support/gatewa
 import { errorBody, eventsOfMessage, finalMessage, readMessage } from "../support/message-schema.ts";
 import { MODELS, PREVIEW_V1 } from "../support/models.ts";
 import { ProcessGateway } from "../support/process-gateway.ts";
+import { waitFor } from "../support/wait.ts";
+import { watchWaiters } from "../support/waiters.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
@@ -355,11 +357,18 @@ test("a provider that breaks off ends the message with an error and its receipt,
 });
 
 test("a retry of a running stream follows it to its own end", async () => {
-  gateway.simulator.behave({ behaviour: { tokens_per_second: 100, completion_tokens: 50 }, calls: 1 });
+  gateway.simulator.behave({
+    behaviour: { until_well: true, tokens_per_second: 100, completion_tokens: 50 },
+    calls: 1,
+  });
   const [sent, body] = [key(), { ...ASKED, stream: true }];
   const first = ask(body, sent);
-  while ((await gateway.balance(customer)).held === 0n) await Bun.sleep(2);
-  const [one, two] = await Promise.all([first, ask(body, sent)]);
+  await waitFor(async () => (await gateway.balance(customer)).held !== 0n, "its hold");
+  using waiters = watchWaiters();
+  const second = ask(body, sent);
+  await waitFor(async () => waiters.count() === 1, "the retry to wait");
+  gateway.simulator.behaveWell();
+  const [one, two] = await Promise.all([first, second]);
   const [text, followed] = await Promise.all([one.text(), two.text()]);
   expect(followed).toBe(text);
   expect(two.headers.get("request-id")).toBe(one.headers.get("request-id"));
@@ -367,7 +376,7 @@ test("a retry of a running stream follows it to its own end", async () => {
 });
 
 test("a client that leaves is charged for what it got, and nothing stays held", async () => {
-  gateway.simulator.behave({ behaviour: { tokens_per_second: 50, completion_tokens: 60 }, calls: 1 });
+  gateway.simulator.behave({ behaviour: { tokens_per_second: 10, completion_tokens: 60 }, calls: 1 });
   const leaving = new AbortController();
   const response = await fetch(`${gateway.url}/v1/messages`, {
     method: "POST",
@@ -379,7 +388,7 @@ test("a client that leaves is charged for what it got, and nothing stays held", 
   await reader?.read();
   await reader?.read();
   leaving.abort();
-  while ((await gateway.balance(customer)).held !== 0n) await Bun.sleep(5);
+  await waitFor(async () => (await gateway.balance(customer)).held === 0n, "the end of its hold");
   const { state, evidence, charge, hold } = await gateway.request(response.headers.get("x-request-id") ?? "");
   expect([state, evidence]).toEqual(["settled", "delivered_tokens"]);
   expect(charge > 0n && charge < hold).toBe(true);
@@ -415,7 +424,7 @@ test("a gateway that dies in the middle of its stream: the retry gets what was s
   } finally {
     await dying.stop();
   }
-}, 60_000);
+}, 120_000);
 
 test("an answer beyond its maximum is cut there, and ends as messages end", async () => {
   gateway.simulator.behave({ behaviour: { overrun_tokens: 200 }, calls: 1 });

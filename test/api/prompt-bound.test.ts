@@ -125,7 +125,7 @@ test("whatever is asked, the quoted prompt covers every byte that goes upstream 
     }),
     { numRuns: 25 },
   );
-}, 60_000);
+}, 120_000);
 
 test("with several routes the quote covers the one that is sent most", async () => {
   const state = "s".repeat(5000);

@@ -119,4 +119,4 @@ test("a gateway that dies in the middle of its stream: the retry gets what was s
   } finally {
     await dying.stop();
   }
-}, 60_000);
+}, 120_000);

@@ -6,7 +6,8 @@ import { type Customer, startGateway, type TestGateway } from "../support/gatewa
 import type { ErrorJson } from "../support/events.ts";
 import { MODELS, onProvider, PLAIN, PREVIEW_V1 } from "../support/models.ts";
 import { readResponseStream, type ResponseJson, responseSchema } from "../support/response-schema.ts";
-import { reads } from "../support/wait.ts";
+import { reads, waitFor } from "../support/wait.ts";
+import { watchWaiters } from "../support/waiters.ts";
 
 /** Two providers: one speaks this shape itself, the other gets chat completions. */
 const ROUTES = [
@@ -289,11 +290,18 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
   });
 
   test("a retry of a running stream follows it to its own end", async () => {
-    gateway.simulator.behave({ behaviour: { tokens_per_second: 200, completion_tokens: 50 }, calls: 1 });
+    gateway.simulator.behave({
+      behaviour: { until_well: true, tokens_per_second: 200, completion_tokens: 50 },
+      calls: 1,
+    });
     const sent = key();
     const first = ask(LIVE, sent);
-    while ((await gateway.balance(customer)).held === 0n) await Bun.sleep(2);
-    const [one, two] = await Promise.all([first, ask(LIVE, sent)]);
+    await waitFor(async () => (await gateway.balance(customer)).held !== 0n, "its hold");
+    using waiters = watchWaiters();
+    const second = ask(LIVE, sent);
+    await waitFor(async () => waiters.count() === 1, "the retry to wait");
+    gateway.simulator.behaveWell();
+    const [one, two] = await Promise.all([first, second]);
     const [text, followed] = await Promise.all([one.text(), two.text()]);
     expect(followed).toBe(text);
     readResponseStream(text);
@@ -311,7 +319,7 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
   });
 
   test("a client that leaves is charged for what it got, and nothing stays held", async () => {
-    gateway.simulator.behave({ behaviour: { tokens_per_second: 50, completion_tokens: 60 }, calls: 1 });
+    gateway.simulator.behave({ behaviour: { tokens_per_second: 10, completion_tokens: 60 }, calls: 1 });
     const leaving = new AbortController();
     const response = await fetch(`${gateway.url}/v1/responses`, {
       method: "POST",
@@ -324,7 +332,7 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
     await reader?.read();
     await reader?.read();
     leaving.abort();
-    while ((await gateway.balance(customer)).held !== 0n) await Bun.sleep(5);
+    await waitFor(async () => (await gateway.balance(customer)).held === 0n, "the end of its hold");
     const { state, evidence, charge, hold } = await gateway.request(id);
     expect([state, evidence, charge > 0n && charge < hold]).toEqual(["settled", "delivered_tokens", true]);
     await reads(async () => billOf(id).map(({ outcome }) => outcome), ["cut"]);

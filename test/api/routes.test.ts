@@ -6,6 +6,7 @@ import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { MODELS, onProvider, PLAIN, type TestManifest } from "../support/models.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
+import { waitFor } from "../support/wait.ts";
 
 const clock = testClock();
 let gateway: TestGateway;
@@ -173,10 +174,11 @@ test("an older version is refused; a newer one serves from the next request on",
 
 test("the price of an admitted request is that of its admission", async () => {
   const dear = { ...PLAIN, version: 6, pricing: { ...PLAIN.pricing, request_minimum: "0.5" } };
-  gateway.simulator.behave({ behaviour: { latency_ms: 150 }, calls: 1 });
+  gateway.simulator.behave({ behaviour: { until_well: true }, calls: 1 });
   const running = gateway.chat<{ gateway: GatewayJson }>(customer, hello());
-  while ((await gateway.balance(customer)).held === 0n) await Bun.sleep(2);
+  await waitFor(async () => (await gateway.balance(customer)).held !== 0n, "its hold");
   await gateway.publish(dear, { nowMs: clock.nowMs() });
+  gateway.simulator.behaveWell();
   expect((await running).json.gateway.cost.customer_charge_usd).toBe(0.0001);
   expect(
     (await gateway.chat<{ gateway: GatewayJson }>(customer, hello())).json.gateway.cost.customer_charge_usd,

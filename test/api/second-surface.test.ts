@@ -10,7 +10,8 @@ import type { GatewayJson } from "../support/events.ts";
 import type { Customer, TestGateway } from "../support/gateway.ts";
 import { preflight, startForPage } from "../support/page.ts";
 import { ProcessGateway } from "../support/process-gateway.ts";
-import { reads } from "../support/wait.ts";
+import { reads, waitFor } from "../support/wait.ts";
+import { watchWaiters } from "../support/waiters.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
@@ -200,11 +201,18 @@ test("a retry gets the same bytes, of an answer and of a stream, pays nothing an
 });
 
 test("a retry of a running stream follows it to its own end", async () => {
-  gateway.simulator.behave({ behaviour: { tokens_per_second: 100, completion_tokens: 50 }, calls: 1 });
+  gateway.simulator.behave({
+    behaviour: { until_well: true, tokens_per_second: 100, completion_tokens: 50 },
+    calls: 1,
+  });
   const sent = key();
   const first = asked(LIVE, sent);
-  while ((await gateway.balance(customer)).held === 0n) await Bun.sleep(2);
-  const [one, two] = await Promise.all([first, asked(LIVE, sent)]);
+  await waitFor(async () => (await gateway.balance(customer)).held !== 0n, "its hold");
+  using waiters = watchWaiters();
+  const second = asked(LIVE, sent);
+  await waitFor(async () => waiters.count() === 1, "the retry to wait");
+  gateway.simulator.behaveWell();
+  const [one, two] = await Promise.all([first, second]);
   const [text, followed] = await Promise.all([one.text(), two.text()]);
   expect(followed).toBe(text);
   expect(two.headers.get("brief-id")).toBe(one.headers.get("brief-id"));
@@ -243,7 +251,7 @@ test("a provider that breaks off ends the stream in the surface's own way, charg
 });
 
 test("a client that leaves is charged for what it got, and nothing stays held", async () => {
-  gateway.simulator.behave({ behaviour: { tokens_per_second: 50, completion_tokens: 60 }, calls: 1 });
+  gateway.simulator.behave({ behaviour: { tokens_per_second: 10, completion_tokens: 60 }, calls: 1 });
   const leaving = new AbortController();
   const response = await fetch(`${gateway.url}/v1/brief`, {
     method: "POST",
@@ -256,7 +264,7 @@ test("a client that leaves is charged for what it got, and nothing stays held", 
   await reader?.read();
   await reader?.read();
   leaving.abort();
-  while ((await gateway.balance(customer)).held !== 0n) await Bun.sleep(5);
+  await waitFor(async () => (await gateway.balance(customer)).held === 0n, "the end of its hold");
   const { state, evidence, charge, hold } = await gateway.request(id);
   expect([state, evidence]).toEqual(["settled", "delivered_tokens"]);
   expect(charge > 0n && charge < hold).toBe(true);
@@ -320,4 +328,4 @@ test("a gateway that dies in the middle of its stream: the retry gets what was s
   } finally {
     await dying.stop();
   }
-}, 60_000);
+}, 120_000);

@@ -285,7 +285,7 @@ describe.each(STORES)("on %s", (store) => {
     await look();
     expect(await figure()).toBe(0);
     expect(await status(other)).toBe(200);
-  }, 60_000);
+  }, 120_000);
 });
 
 /** Ten of each, concurrently, while the books are checked again and again. */

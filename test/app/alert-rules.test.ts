@@ -8,6 +8,7 @@ import { byItself } from "../../src/domain/actor.ts";
 import { nanoUsd } from "../../src/domain/money.ts";
 import { RequestLog } from "../../src/operator/request-log.ts";
 import { noteBackup } from "../../src/store/last-backup.ts";
+import { publishExpired } from "../support/expired-release.ts";
 import { Collector } from "../support/collector.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN } from "../support/models.ts";
@@ -135,8 +136,9 @@ const HAPPENS: Record<string, () => Promise<{ scraped?: Scrape; laterS?: number 
   },
   TollgateSpansDropped: async () => {
     collector.behave = () => new Response("no", { status: 400 });
+    const before = await spansDropped();
     await chat();
-    await Bun.sleep(200);
+    await waitFor(async () => (await spansDropped()) > before, "the spans to be dropped");
   },
   TollgateRetriesWithoutKey: () =>
     times(25, () => gateway.chat(customer, hello(), { "x-stainless-retry-count": "1" })),
@@ -151,7 +153,7 @@ const HAPPENS: Record<string, () => Promise<{ scraped?: Scrape; laterS?: number 
 /** The second cause of rules that have two. */
 const ALSO: typeof HAPPENS = {
   TollgateRouteClosed: async () => {
-    await gateway.publish({ ...PLAIN, model: "ended-1" }, { expiresInMs: 2_000 });
+    await publishExpired(gateway, { ...PLAIN, model: "ended-1" });
     await waitFor(async () => {
       const { samples } = await scrape(gateway.url);
       return samples.some(
@@ -166,6 +168,11 @@ const ALSO: typeof HAPPENS = {
     await booksLookedAt();
   },
 };
+
+const spansDropped = async (): Promise<number> =>
+  (await scrape(gateway.url)).samples
+    .filter(({ name }) => name === "tollgate_spans_dropped_total")
+    .reduce((sum, { value }) => sum + value, 0);
 
 const booksLookedAt = (): Promise<void> =>
   waitFor(async () => {

@@ -42,7 +42,7 @@ for (const store of STORES) {
       operator = await firstOperator(gateway);
       org = (await operator.app("POST /operator/organizations", {}, { name: "Acme" })).id;
       olga = await newMember(operator, gateway, { org, role: "owner", email: "olga@example.com" });
-    }, 30_000);
+    }, 120_000);
     afterAll(async () => {
       await gateway.assertSound();
       await paying.stop();

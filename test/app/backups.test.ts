@@ -45,7 +45,7 @@ test("none is overdue; one that succeeded is shown with its time and size, until
   clock.advance(8 * DAY_MS);
   expect(await shown()).toEqual({ last_at: null, bytes: null, ...first, overdue: true });
   clock.advance(-8 * DAY_MS);
-}, 60_000);
+}, 120_000);
 
 test("a torn file records no backup", async () => {
   writeFileSync(join(gateway.dataDir, "last-backup.json"), '{"at":"2026-');

@@ -128,7 +128,7 @@ describe.each(STORES)("on %s", (store) => {
     for (const one of CASES) await damage(one.route, one.damage);
     await damage(NAMELESS.route, `SET ${ROTTEN}`);
     await gateway.restart();
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await disk?.close();
     await gateway?.stop();

@@ -31,7 +31,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     clock = testClock();
     gateway = await startGateway({ store, clock, configure: (config) => (config.signIn.perMinute = 1000) });
     root = await firstOperator(gateway);
-  }, 60_000);
+  }, 120_000);
   afterAll(() => gateway.stop());
 
   /** Past every throttle and every interval. */
@@ -208,7 +208,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     await decide(root, user_code, "approve");
     await gateway.restart();
     expect((await poll(gateway.url, device_code)).json.access_token).toMatch(/^gw_mk_/);
-  }, 30_000);
+  }, 120_000);
 
   test("removing an operator ends their logins, and what they approved no longer gives a key", async () => {
     later();
@@ -243,7 +243,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect((await find(root, user_code)).status).toBe(429);
     clock.advance(10 * MINUTE_MS + 1_000);
     expect((await find(root, (await ask(gateway.url)).user_code)).status).toBe(200);
-  }, 30_000);
+  }, 120_000);
 
   test("ten logins a minute may be requested from one address", async () => {
     later();
@@ -298,7 +298,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     } finally {
       await proxied.stop();
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 test("every code that a terminal is refused with is explained", () => {

@@ -47,5 +47,5 @@ test.each(STORES)(
       await gateway.stop();
     }
   },
-  60_000,
+  120_000,
 );

@@ -10,6 +10,7 @@ import { type Expr, type Look, namedIn, parseQuery } from "../support/promql.ts"
 import { evaluate } from "../support/promql-eval.ts";
 import { scrape } from "../support/scrape.ts";
 import { waitFor } from "../support/wait.ts";
+import { spansExported } from "../support/exported-spans.ts";
 
 interface Panel {
   id: number;
@@ -71,19 +72,22 @@ async function traffic(round: number): Promise<void> {
   const usage = { prompt_tokens: 5_000, completion_tokens: 5_000 };
   gateway.simulator.behave({ behaviour: { usage }, calls: 1 });
   await gateway.chat(customer, hello());
-  gateway.simulator.behave({ behaviour: { tokens_per_second: 20, completion_tokens: 10 }, calls: 1 });
+  const before = gateway.simulator.bill().length;
+  const behaviour = { until_well: true, tokens_per_second: 20, completion_tokens: 10 };
+  gateway.simulator.behave({ behaviour, calls: 1 });
   const slow = gateway.stream(customer, hello());
-  await Bun.sleep(100);
+  await waitFor(async () => gateway.simulator.bill().length > before, "its call");
   await gateway.chat(customer, hello()); // beyond the key's limit
+  gateway.simulator.behaveWell();
   await slow;
   const flush = spyOn(RequestLog.prototype, "flush").mockRejectedValueOnce(new Error("a job that failed"));
   await waitFor(() => Promise.resolve(flush.mock.calls.length > 1), "the next round of the request log");
   flush.mockRestore();
-  await Bun.sleep(100);
+  await spansExported(gateway.url);
   if (round === 0) return;
   collector.behave = () => new Response("no", { status: 400 });
   await gateway.chat(customer, hello());
-  await Bun.sleep(100);
+  await spansExported(gateway.url); // they are refused
 }
 
 test("there are queries, each with a legend, in panels that are described and do not overlap", () => {

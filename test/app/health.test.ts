@@ -8,7 +8,7 @@ import { settingsDigest } from "../../src/config/file-digest.ts";
 import { type Browser, firstOperator } from "../support/browser.ts";
 import { hello, startGateway, STORES, type Store, type TestGateway } from "../support/gateway.ts";
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 /** Both from the beginning: the first upkeep of one happens while the other one is tested. */
 let folder: string;

@@ -21,7 +21,7 @@ describe.each(STORES)("on %s", (store) => {
       charged += before.available - (await gateway.balance(customer)).available;
       await gateway.chat(customer, { ...hello(), model: "no-such-model" });
     }
-  }, 60_000);
+  }, 120_000);
   afterAll(() => gateway.stop());
 
   const usd = (nano: bigint): string => `0.${String(nano).padStart(9, "0")}`;

@@ -16,7 +16,7 @@ for (const store of STORES)
       gateway = await startGateway({ clock, store });
       root = await firstOperator(gateway);
       key = await root.app("POST /operator/management-keys", {}, { name: "Deploy" });
-    }, 60_000);
+    }, 120_000);
     afterAll(() => gateway.stop());
 
     const usedAt = async (): Promise<string | null | undefined> =>

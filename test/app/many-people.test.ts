@@ -34,7 +34,7 @@ beforeAll(async () => {
      VALUES ('mem_0many' || ?1, ?2 || ' usr_0many' || ?1, ?2, 'usr_0many' || ?1, 'viewer', 1, 4000000000000 + ?1)`,
     crowd,
   );
-}, 60_000);
+}, 120_000);
 afterAll(() => gateway.stop());
 
 function fill(file: string, sql: string, ...values: string[]): void {
@@ -74,7 +74,7 @@ test("one page of all accounts is shown, and search finds any of them, each with
   expect(await found("%25")).toEqual([]);
   const listed = await gateway.admin<{ data: unknown[] }>("GET", "/people");
   expect(listed.json.data.length).toBe(MANY + 3);
-}, 60_000);
+}, 120_000);
 
 test("the last person of all is let back in, by address and by id", async () => {
   for (const person of ["Person11999@example.com", "usr_0many11999"]) {
@@ -98,7 +98,7 @@ test("members are counted for the organizations shown, and shown page by page", 
   expect(late.data.map(({ person }) => person.id)).toEqual(["usr_0many11999"]);
   expect((await root.app("GET /orgs/{org}/overview", { org: crowd })).steps.invited).toBe(true);
   expect((await root.app("GET /orgs/{org}/overview", { org })).steps.invited).toBe(false);
-}, 60_000);
+}, 120_000);
 
 test("a key that is on no list has its name where it was used, and its maker", async () => {
   const owner = await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });
@@ -140,4 +140,4 @@ test("a key that is on no list has its name where it was used, and its maker", a
   expect(row?.key).toEqual({ id, name: "Long gone" });
   const olga = (await owner.app("GET /orgs/{org}/team", { org })).data.find(({ you }) => you);
   expect([olga?.keys, Number(olga?.month_spend_usd) > 0]).toEqual([0, true]);
-}, 60_000);
+}, 120_000);

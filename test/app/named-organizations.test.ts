@@ -36,7 +36,7 @@ beforeAll(async () => {
   await gateway.admin("POST", "/entitlements", { org: last, model: RESEARCH.model, project: "waits" });
   await entitled(gateway, { org: last, model: RESEARCH.model, untilMs: Date.now() + 86_400_000 });
   await newMember(root, gateway, { org: last, role: "owner", email: "last@example.com" });
-}, 60_000);
+}, 120_000);
 afterAll(() => gateway.stop());
 
 /** The places where an object names the organization by its id, and has no name of it. */

@@ -85,7 +85,7 @@ test("a database that was made read-only", async () => {
     await admin.end();
     await gateway.stop();
   }
-}, 60_000);
+}, 120_000);
 
 test("a database that is writable again, through a session that is still read-only", async () => {
   let url = "";
@@ -119,4 +119,4 @@ test("a database that is writable again, through a session that is still read-on
     await admin.end();
     await gateway.stop();
   }
-}, 60_000);
+}, 120_000);

@@ -7,6 +7,7 @@ import { firstOperator, signInAgain } from "../support/browser.ts";
 import { testClock } from "../support/clock.ts";
 import { hello, startGateway, STORES } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
+import { watchWaiters } from "../support/waiters.ts";
 
 const DAY_MS = 86_400_000;
 const KEY = { "idempotency-key": "paid-once-1" };
@@ -23,7 +24,9 @@ for (const store of STORES)
       const ask = () => gateway.chat<{ gateway: { request_id: string } }>(customer, hello(), KEY);
       const first = ask();
       await waitFor(async () => gateway.simulator.bill().length === 1, "the first one's call");
+      using waiters = watchWaiters();
       const meets = ask();
+      await waitFor(async () => waiters.count() === 1, "the replay to wait");
       await Bun.sleep(2 * MET_MS);
       gateway.simulator.behaveWell();
       const [paid] = await Promise.all([first, meets]);

@@ -29,7 +29,7 @@ describe.each(STORES)("on %s", (store) => {
       );
       request = reply.json.gateway.request_id;
     }
-  }, 60_000);
+  }, 120_000);
   afterAll(() => gateway.stop());
 
   const mine = async (q: string) =>

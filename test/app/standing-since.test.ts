@@ -45,7 +45,7 @@ test.each(STORES)(
       await gateway.stop();
     }
   },
-  60_000,
+  120_000,
 );
 
 test("two gateways of one store say the same of a switch and of a breaker", async () => {
@@ -77,4 +77,4 @@ test("two gateways of one store say the same of a switch and of a breaker", asyn
     await one.stop();
     await database.drop();
   }
-}, 60_000);
+}, 120_000);

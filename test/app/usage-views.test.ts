@@ -52,4 +52,4 @@ for (const store of STORES)
     } finally {
       await gateway.stop();
     }
-  }, 60_000);
+  }, 120_000);

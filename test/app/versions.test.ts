@@ -161,7 +161,7 @@ describe.each(STORES)("on %s", (store) => {
       member: data.find(({ email }) => email === "mia@example.com")?.person.id ?? "",
       rule: (await ada.app("POST /orgs/{org}/alerts/rules", { org }, made)).id,
     };
-  }, 60_000);
+  }, 120_000);
   afterAll(() => opened.stop());
 
   async function joins(

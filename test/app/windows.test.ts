@@ -28,7 +28,7 @@ describe.each(STORES)("on %s", (store) => {
       expect((await gateway.admin("POST", "/credits", grant)).status).toBeLessThan(300);
     }
     clock.set(iso(BEGIN + 3 * HOUR_MS));
-  }, 60_000);
+  }, 120_000);
   afterAll(() => gateway.stop());
 
   const get = (path: string, query: Record<string, string>) =>

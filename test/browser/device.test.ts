@@ -75,7 +75,7 @@ test("a terminal is logged in by its link, operates the gateway, and its key is 
   expect(await terminal.run(["logout"])).toMatchObject({ code: 0 });
   await root.open(path.operator("people"));
   await row.getByText("revoked").waitFor();
-}, 60_000);
+}, 120_000);
 
 test("a code may be typed in any usual form, and an unknown terminal is declined", async () => {
   const { device_code, user_code } = await askForCodes(dashboard.gateway.url, "a stranger's laptop");

@@ -137,7 +137,7 @@ test("Escape and the close button ask before typed input is lost; Cancel does no
   await form.getByLabel(keys.name, { exact: true }).fill("Half typed");
   await form.getByRole("button", { name: dialogTexts.cancel, exact: true }).click();
   await form.waitFor({ state: "detached" });
-}, 60_000);
+}, 120_000);
 
 test("a refusal names fields by their labels, not by the API's names", async () => {
   const { page } = visitor;
@@ -169,7 +169,7 @@ test("a refusal names fields by their labels, not by the API's names", async () 
   await form.locator("button[type=submit]").click();
   expect(await form.getByRole("alert").innerText()).toContain(`“${keys.name}”: `);
   visitor.complained();
-}, 60_000);
+}, 120_000);
 
 test("after a secret that was shown following a form, the focus is where the form was opened", async () => {
   const { page } = visitor;

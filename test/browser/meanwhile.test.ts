@@ -184,7 +184,7 @@ for (const { route, by, at, fill, faster, told, saved } of FORMS)
     await visitor.settled();
     await waitFor(async () => Bun.deepMatch(saved, await READ[route](other, params)), JSON.stringify(saved));
     expect(visitor.complained()).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
 /** The values of a form's fields. */
 const valuesOf = (form: Locator): Promise<string[]> =>
@@ -203,4 +203,4 @@ test("what was typed can be dropped in favour of what the other person saved", a
   expect(await name.inputValue()).toBe("Theirs");
   expect(await page.getByRole("alert").filter({ hasText: meanwhile.title }).count()).toBe(0);
   expect(visitors.owner.complained({ about: /409/ })).toEqual([]);
-}, 60_000);
+}, 120_000);

@@ -93,6 +93,12 @@ export async function showAll({ page }: Visitor): Promise<void> {
   while (await page.evaluate<boolean>(turn)) await Bun.sleep(50);
 }
 
+/** Clicks so often before the page can render what the first click did. */
+export const clickQuickly = (button: Locator, times: number): Promise<void> =>
+  button.evaluate((element: { click(): void }, left) => {
+    for (; left > 0; left -= 1) element.click();
+  }, times);
+
 /** The value beside a label of a table of sums. */
 export const amountAt = (part: Locator, label: string | RegExp): Promise<string> =>
   part

@@ -4,12 +4,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
+import { usageTexts } from "../../dashboard/pages/usage/texts.ts";
 import { operatorPageNames, pageNames, tableTexts } from "../../dashboard/components/texts.ts";
 import { reads, waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, OPERATOR, PHONE, type Visitor } from "./dashboard.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
-import { rowsOf } from "./steps.ts";
+import { clickQuickly, rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
 let seeded: Seeded;
@@ -41,6 +42,32 @@ test("the order is in the address, and a pasted link has it", async () => {
   expect(await column.getAttribute("aria-sort")).toBe("ascending");
   await head.click();
   await page.waitForURL((url) => url.search === "?state=all");
+});
+
+test("clicks on a header in quick succession each count", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "keys"));
+  const head = page.getByRole("button", { name: keysTexts.columns.name });
+  await clickQuickly(head, 2);
+  await page.waitForURL((url) => url.search === "?sort=name");
+  await reads(names, ["Nightly batch", "Production"]);
+  await clickQuickly(head, 2);
+  await page.waitForURL((url) => url.search === "?sort=-name");
+  await reads(names, ["Production", "Nightly batch"]);
+});
+
+test.each([
+  ["activity", activityTexts.live, "?live=true"],
+  ["usage", usageTexts.cumulative, "?cumulative=true"],
+] as const)("%s: each of two quick clicks on %s turns it", async (place, name, on) => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, place));
+  const button = page.getByRole("button", { name, exact: true });
+  const query = (): Promise<string> => page.evaluate<string>("location.search");
+  await clickQuickly(button, 2);
+  expect(await query()).toBe("");
+  await button.click();
+  await reads(query, on);
 });
 
 test("filters that nothing matches are cleared with one button, the order stays", async () => {
@@ -167,7 +194,7 @@ test("a request's organization and model are shown once at every width, whether 
     expect([width, (await rows.first().innerText()).split(org).length - 1]).toEqual([width, 1]);
   }
   await root.leave();
-}, 60_000);
+}, 120_000);
 
 test("a sentence of the log fits beside its time, however long a name in it is", async () => {
   const name = "Abteilungsleitungsassistenz".repeat(4);
@@ -180,7 +207,7 @@ test("a sentence of the log fits beside its time, however long a name in it is",
     expect([width, inner]).toEqual([width, outer]);
   }
   await visitor.resize(DESKTOP);
-}, 60_000);
+}, 120_000);
 
 test("one long name displaces no column of the other rows", async () => {
   const name = "Nightly_batch_of_the_warehouse_".repeat(3);

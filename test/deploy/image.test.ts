@@ -199,7 +199,7 @@ test.skipIf(!mounts)(
       await gateway.exited;
     }
   },
-  60_000,
+  120_000,
 );
 
 test.skipIf(!mounts)(
@@ -215,7 +215,7 @@ test.skipIf(!mounts)(
     expect(ended.code).toBe(1);
     expect(ended.err).toContain("the data directory /etc/tollgate/data cannot be written");
   },
-  60_000,
+  120_000,
 );
 
 test("a tar entry that a header cannot name, and another C library, are refused", async () => {

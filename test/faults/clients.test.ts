@@ -92,7 +92,7 @@ test("the log says how far a client got that left before its answer, or before i
   await reads(async () => left().map(({ address }) => address), Array<string>(3).fill("127.0.0.1"));
   gateway.simulator.behaveWell();
   await nothingHeld();
-}, 60_000);
+}, 120_000);
 
 test("an abandoned stream without a key is charged for what it delivered", async () => {
   gateway.simulator.behave({ behaviour: { tokens_per_second: 500, completion_tokens: 5000 }, calls: 1 });

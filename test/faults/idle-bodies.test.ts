@@ -144,7 +144,7 @@ test("small calls get through beside several tenants' large bodies that lack onl
   );
   expect(await calls(paying)).toEqual([200]);
   expect(await calls(poor[0] as Customer)).toEqual([402]);
-}, 60_000);
+}, 120_000);
 
 test("small calls get through beside any number of several tenants' unfinished small bodies", async () => {
   await Promise.all(
@@ -153,4 +153,4 @@ test("small calls get through beside any number of several tenants' unfinished s
     ),
   );
   expect(await calls(paying)).toEqual([200]);
-}, 60_000);
+}, 120_000);

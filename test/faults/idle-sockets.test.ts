@@ -64,7 +64,7 @@ test("a socket is closed after each kind of answer: refused, whole, streamed, re
   const open = (): string[] => sockets.filter(({ kept }) => !kept.closed).map(({ name }) => name);
   await waitFor(async () => open().length === 0, "them to be closed").catch(() => {});
   expect(open()).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 test("a provider that is silent for longer than that cuts no answer, whole or streamed, nor a following one", async () => {
   gateway.simulator.behave({ behaviour: { latency_ms: SILENT_MS }, calls: 3 });
@@ -81,7 +81,7 @@ test("a provider that is silent for longer than that cuts no answer, whole or st
     }),
   );
   for (const answer of answers) expect(answer).toContain('"finish_reason":"');
-}, 60_000);
+}, 120_000);
 
 test("a socket that has had an answer stays open longer than one that has requested nothing, by more than a proxy's 60 seconds", async () => {
   const patient = await startGateway({
@@ -102,4 +102,4 @@ test("a socket that has had an answer stays open longer than one that has reques
     await patient.stop();
   }
   expect(loadConfig({ env: {}, cwd: patient.dataDir, flags: {} }).limits.keepAliveMs).toBe(75_000);
-}, 60_000);
+}, 120_000);

@@ -49,7 +49,7 @@ test("large bodies of requests that run are bounded: 429 for whoever has too man
     expect((await Promise.all(hanging)).map(({ status }) => status)).toEqual([200, 200, 200]);
     for (const customer of [one, one, one]) expect((await ask(customer)).status).toBe(200);
   });
-}, 60_000);
+}, 120_000);
 
 test("a refused request, a quote and a replay release their memory", async () => {
   await within(async (gateway) => {
@@ -67,7 +67,7 @@ test("a refused request, a quote and a replay release their memory", async () =>
       expect(quote.status).toBe(200);
     }
   });
-}, 60_000);
+}, 120_000);
 
 function manyMessages(count: number): object[] {
   return Array.from({ length: count }, (_, n) => ({
@@ -106,7 +106,7 @@ test.each([
       expect((await ask(one)).status).toBe(200);
     });
   },
-  60_000,
+  120_000,
 );
 
 test("one that becomes larger than an organization's share is served alone", async () => {
@@ -118,7 +118,7 @@ test("one that becomes larger than an organization's share is served alone", asy
       expect([status, json]).toEqual([200, expect.anything()]);
     }
   });
-}, 60_000);
+}, 120_000);
 
 test("more values than any body may have are refused unread on every surface, and hold nothing", async () => {
   const gateway = await startGateway({ models: [...MODELS, VECTORS] });
@@ -153,4 +153,4 @@ test("more values than any body may have are refused unread on every surface, an
   } finally {
     await gateway.stop();
   }
-}, 60_000);
+}, 120_000);

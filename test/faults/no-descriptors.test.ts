@@ -101,7 +101,7 @@ test.each(HOSTS)(
     await refusals();
     await waitFor(async () => stream.kept.text.includes("[DONE]"), "the stream's end");
   },
-  60_000,
+  120_000,
 );
 
 test.each(HOSTS)(
@@ -110,7 +110,7 @@ test.each(HOSTS)(
     await runLimited(host);
     await refusals();
   },
-  60_000,
+  120_000,
 );
 
 test("no more calls run concurrently than there are descriptors for; the others are told to come back", async () => {
@@ -128,4 +128,4 @@ test("no more calls run concurrently than there are descriptors for; the others 
     expect([status, text]).toEqual([503, expect.stringContaining('"code":"overloaded"')]);
   expect(gateway.simulator.bill()).toHaveLength(served.length);
   expect(gateway.log).toContain("fewer calls than limits.max_concurrent can run concurrently");
-}, 60_000);
+}, 120_000);

@@ -210,4 +210,4 @@ test("what is thrown where nobody waits for it is a line in the log and a count,
     await gateway.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+}, 120_000);

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { type Customer, hello, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
+import { watchWaiters } from "../support/waiters.ts";
 import { allOrganizations } from "../../src/registry/organizations.ts";
 
 const AT_MOST = 5;
@@ -84,7 +85,7 @@ test.concurrent("80 keyed streams that are left at once never run more calls tha
     expect(statusesOf(left)).toEqual(new Set([200, 503]));
     expect(left.retryAfter).toEqual(new Set(["1"]));
   });
-}, 60_000);
+}, 120_000);
 
 test.concurrent("a key that leaves its streams never runs more calls than it may: 429, and other keys are served", async () => {
   await within({ keyConcurrent: AT_MOST }, async (gateway) => {
@@ -95,7 +96,7 @@ test.concurrent("a key that leaves its streams never runs more calls than it may
     expect(left.retryAfter).toEqual(new Set(["1"]));
     expect((await gateway.chat(await gateway.key(customer.organizationId), hello())).status).toBe(200);
   });
-}, 60_000);
+}, 120_000);
 
 test.concurrent("an organization's keys together never run more calls than it may: 429, and others are served", async () => {
   await within({ organizationConcurrent: AT_MOST }, async (gateway) => {
@@ -106,7 +107,7 @@ test.concurrent("an organization's keys together never run more calls than it ma
     expect(statusesOf(left)).toEqual(new Set([200, 429]));
     expect((await gateway.chat(await gateway.customer(), hello())).status).toBe(200);
   });
-}, 60_000);
+}, 120_000);
 
 test.concurrent("room is there again as soon as running calls are settled, and after refusals of every kind", async () => {
   await within({ keyConcurrent: 1 }, async (gateway) => {
@@ -128,24 +129,26 @@ test.concurrent("room is there again as soon as running calls are settled, and a
     expect((await gateway.stream(customer, hello())).status).toBe(502);
     expect((await gateway.chat(customer, hello())).status).toBe(200);
   });
-}, 60_000);
+}, 120_000);
 
 test.concurrent("a caller that waits for another request takes no place, and gets its answer when there is none", async () => {
   await within({ maxConcurrent: 2 }, async (gateway) => {
     const customer = await gateway.customer({ usd: "50" });
     gateway.simulator.behaveWell();
-    gateway.simulator.behave({ behaviour: { latency_ms: 2500 }, calls: 1 });
+    gateway.simulator.behave({ behaviour: { until_well: true }, calls: 1 });
+    using waiters = watchWaiters();
     const same = (): Promise<Reply> => gateway.chat(customer, hello(), { "idempotency-key": "one-of-many" });
     const first = same();
     await waitFor(async () => running(gateway) === 1, "the first call");
     const duplicates: Promise<Reply>[] = [];
     for (let n = 0; n < 6; n += 1) {
       duplicates.push(same());
-      await Bun.sleep(200); // until it has asked the ledger, which it does last
+      await waitFor(async () => waiters.count() === n + 1, "it to have asked the ledger, which it does last");
     }
     expect((await gateway.chat(await gateway.customer(), hello())).status).toBe(200);
+    gateway.simulator.behaveWell();
     const { text } = await first;
     const replies = await Promise.all(duplicates);
     expect(replies.map((reply) => [reply.status, reply.text])).toEqual(replies.map(() => [200, text]));
   });
-}, 60_000);
+}, 120_000);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   gateway = await ProcessGateway.start();
   [greedy, other] = [await gateway.customer(), await gateway.customer()];
   await gateway.chat(other.secret, ask(1));
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   await gateway.stop();
@@ -92,7 +92,7 @@ test.each(["declared", "chunked"] as const)(
     for (const socket of sockets.splice(0)) socket.destroy();
     await waitFor(async () => (await gateway.chat(greedy.secret, ask(7_000))).status === 400, "its room");
   },
-  90_000,
+  120_000,
 );
 
 test("a body that trickles is cut at the upload limit, and its room is free again", async () => {

@@ -288,7 +288,7 @@ function settings(open: OpenLedger): void {
         ),
         { numRuns: 12 },
       );
-    }, 60_000);
+    }, 120_000);
 
     test("the requests recorded with a key are its open ones", async () => {
       clock.set("2033-02-02T10:00:00Z");

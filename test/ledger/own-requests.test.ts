@@ -117,7 +117,7 @@ test("one that another gateway recovered is forgotten when its own reports how i
   );
   expect(await one.world.settle(key, id, { dollars: 0.5 })).toEqual({ kind: "lost" });
   expect([one.own.size, other.own.size, await runningOf(key)]).toEqual([0, 0, 0]);
-}, 60_000);
+}, 120_000);
 
 test("one whose end nobody reports is forgotten with its orphan", async () => {
   const one = await open(database.url, 20);
@@ -131,7 +131,7 @@ test("one whose end nobody reports is forgotten with its orphan", async () => {
   // Others see its end at the commit, its own gateway when the commit has answered.
   await waitFor(async () => one.own.size === 0, "its memory");
   expect(await runningOf(key)).toBe(0);
-}, 60_000);
+}, 120_000);
 
 test("one that is ended by hand is forgotten", async () => {
   const one = await open();
@@ -154,7 +154,7 @@ test("a quarantined one is forgotten: a person ends it, at whichever gateway", a
     "the quarantine",
   );
   await waitFor(async () => one.own.size === 0, "its memory");
-}, 60_000);
+}, 120_000);
 
 test("an admission that never happened is not remembered: the store went away before its commit", async () => {
   const one = await open(proxy.through(database.url));
@@ -166,7 +166,7 @@ test("an admission that never happened is not remembered: the store went away be
   proxy.restore();
   await waitFor(async () => one.world.ledger.ready(), "the store");
   expect([one.own.size, await runningOf(key)]).toEqual([0, 0]);
-}, 60_000);
+}, 120_000);
 
 test("one whose commit was in doubt is undone and forgotten, even if it is settled meanwhile", async () => {
   const one = await open(proxy.through(database.url));
@@ -182,7 +182,7 @@ test("one whose commit was in doubt is undone and forgotten, even if it is settl
   expect(await settling).toMatchObject({ kind: "done" });
   await waitFor(async () => (await runningOf(key)) === 0, "what was taken back");
   await waitFor(async () => one.own.size === 0, "its memory");
-}, 60_000);
+}, 120_000);
 
 /** An organization's balance, after checking that its books are consistent. */
 async function standing(
@@ -208,7 +208,7 @@ test("the row of an own request is not read at its end; that of another gateway'
   expect(await one.world.settle(key, foreign, { dollars: 0.1 })).toEqual({ kind: "lost" });
   expect(proxy.cuts).toBe(1);
   expect(await other.world.settle(key, foreign, { dollars: 0.1 })).toMatchObject({ kind: "done" });
-}, 60_000);
+}, 120_000);
 
 test("one that another gateway lowered is settled on its current hold, together with unchanged ones", async () => {
   const one = await open();
@@ -221,7 +221,7 @@ test("one that another gateway lowered is settled on its current hold, together 
   expect(settled.map(({ kind }) => kind)).toEqual(ids.map(() => "done"));
   expect(await standing(one.world, key)).toEqual({ held: 3_000_000_000n, spent: 1_900_000_000n });
   expect([one.own.size, await runningOf(key)]).toEqual([0, 1]);
-}, 60_000);
+}, 120_000);
 
 test("a charge above what another gateway left of the hold changes nothing, and affects no settlement beside it", async () => {
   const one = await open();
@@ -237,7 +237,7 @@ test("a charge above what another gateway left of the hold changes nothing, and 
   expect(await standing(one.world, key)).toEqual({ held: 3_200_000_000n, spent: 600_000_000n });
   expect(await one.world.settle(key, low, { dollars: 0.1 })).toMatchObject({ kind: "done" });
   expect(await standing(one.world, key)).toEqual({ held: 3_000_000_000n, spent: 700_000_000n });
-}, 60_000);
+}, 120_000);
 
 test("one that a person ended at another gateway is lost, without affecting settlements beside it", async () => {
   const one = await open();

@@ -92,7 +92,7 @@ test("one that was evicted comes back under a new number though its directory ta
   } finally {
     rmSync(file, { recursive: true });
   }
-}, 30_000);
+}, 120_000);
 
 describe("PostgreSQL: lost answers", () => {
   let proxy: CuttingProxy;
@@ -146,7 +146,7 @@ describe("PostgreSQL: lost answers", () => {
     proxy.cutAt("COMMIT", "after, and stay away");
     const asked = performance.now();
     expect(await refused(world.admit(key, { hold: 1, idempotencyKey: "in-doubt-1" }))).toBe("overloaded");
-    expect(performance.now() - asked).toBeLessThan(10_000);
+    expect(performance.now() - asked).toBeLessThan(30_000);
     expect(await refused(world.admit(key, { hold: 1 }))).toBe("overloaded");
     proxy.restore();
     await until(async () => (await world.balance(key.organizationId).catch(() => "")) === "5.00 0.00");
@@ -262,7 +262,7 @@ describe("PostgreSQL: conflicting writers", () => {
     await hung.query("SELECT 1 FROM org_balance FOR UPDATE");
     const asked = performance.now();
     expect((await world.admit(key, { hold: 1 })).says).toBe("admitted");
-    expect(performance.now() - asked).toBeLessThan(5_000 + usualMs);
+    expect(performance.now() - asked).toBeLessThan(10_000 + usualMs);
     await hung.end().catch(() => {});
     await store.close();
   }, 120_000);
@@ -274,7 +274,7 @@ describe("PostgreSQL: conflicting writers", () => {
     await admin.query("SELECT 1 FROM org_balance FOR UPDATE");
     const asked = performance.now();
     expect(await refused(world.admit(key, { hold: 1 }))).toBe("overloaded");
-    expect(performance.now() - asked).toBeLessThan(10_000);
+    expect(performance.now() - asked).toBeLessThan(30_000);
     await admin.query("ROLLBACK");
     await until(async () => (await refused(world.admit(key, { hold: 1 }))) === "taken");
     expect((await world.ledger.verify()).violations).toEqual([]);

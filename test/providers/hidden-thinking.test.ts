@@ -3,21 +3,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { block, ended, events, question, type Scripted, started, startScripted } from "./scripted.ts";
 
-const SILENCE_MS = 400;
+const SILENCE_MS = 1_000;
 let house: Scripted;
 beforeAll(async () => {
   house = await startScripted({ silenceMs: SILENCE_MS });
 });
 afterAll(() => house.stop());
 
-/** So many pings at a third of the silence timeout, between a beginning and an end. */
-function slowly(begin: string, end: string, pings = 6): ReadableStream<Uint8Array> {
+/** So many pings at a fifth of the silence timeout, between a beginning and an end. */
+function slowly(begin: string, end: string, pings = 8): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder();
   return new ReadableStream({
     async start(controller) {
       controller.enqueue(bytes.encode(begin));
       for (let n = 0; n < pings; n += 1) {
-        await Bun.sleep(SILENCE_MS / 3);
+        await Bun.sleep(SILENCE_MS / 5);
         controller.enqueue(bytes.encode(events({ type: "ping" })));
       }
       if (pings === 0) await Bun.sleep(2 * SILENCE_MS);

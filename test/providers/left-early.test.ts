@@ -2,7 +2,7 @@
 // none was reported (money.md §4).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RequestRecord } from "../../src/ledger/records.ts";
-import { waitFor } from "../support/wait.ts";
+import { loopTurns, waitFor } from "../support/wait.ts";
 import { candidate, chunk, events, question, type Scripted, started, startScripted } from "./scripted.ts";
 
 let house: Scripted;
@@ -29,7 +29,7 @@ async function leaving(path: string, body: object): Promise<RequestRecord> {
     signal: client.signal,
   }).catch(() => null);
   await waitFor(async () => house.calls > calls, "the call");
-  await Bun.sleep(100);
+  await loopTurns(); // what the provider says first has been read
   client.abort();
   await asked;
   let last: RequestRecord | null = null;

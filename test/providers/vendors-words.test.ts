@@ -10,7 +10,7 @@ const VENDORS = ["openai", "deepseek", "moonshot", "mistral", "groq", "openroute
 /** Its models want different things. */
 const KIMI = ["kimi-k3", "kimi-k2.7-code", "kimi-k2-thinking-turbo", "kimi-k2.6", "kimi-k2.5"] as const;
 /** Of the vendor whose calls are waited for. */
-const IDLE_MS = 400;
+const IDLE_MS = 1_000;
 type Json = Record<string, unknown>;
 interface Sent {
   messages: Json[];
@@ -503,7 +503,7 @@ describe("reasoning_details", () => {
         const next = list.shift();
         if (next === undefined) return controller.close();
         controller.enqueue(Buffer.from(events(next)));
-        await Bun.sleep(IDLE_MS / 2);
+        await Bun.sleep(IDLE_MS / 5);
       },
     });
     const { text } = await post("/v1/chat/completions", { ...asked, stream: true });

@@ -2,6 +2,7 @@
 // the same way for a stream and for a whole answer; the request id is the same in the header, the error and the
 // gateway object; the idempotency key of a refusal is free.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { publishExpired } from "../support/expired-release.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, STORES, startGateway, type TestGateway } from "../support/gateway.ts";
 import { MODELS, PLAIN, PREVIEW_V1, RESEARCH } from "../support/models.ts";
@@ -33,10 +34,9 @@ describe.each(STORES)("on %s", (store) => {
     });
     customer = await gateway.customer();
     await gateway.admin("POST", "/routes/disable", { route: "disabled-1@simulator/local", reason: "test" });
-    await gateway.publish(STALE, { expiresInMs: 1000 });
+    await publishExpired(gateway, STALE);
     gateway.simulator.behave({ behaviour: { status: 500 }, model: "sim-unhealthy-1", calls: 1 });
     await gateway.chat(customer, hello(UNHEALTHY.model));
-    await Bun.sleep(1100);
   });
   afterAll(async () => {
     await gateway.assertSound();

@@ -1,6 +1,7 @@
 // Specification 1, 2.2, 2.3, 5.4: how a Research Mode call is described, the same in whole answers, streams,
 // receipts, generations and the views of usage; and that an approval overrides no closed route, whatever closed it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { publishExpired } from "../support/expired-release.ts";
 import { entitled } from "../support/entitled.ts";
 import { type ErrorJson, type GatewayJson, gatewayOf } from "../support/events.ts";
 import { type Customer, hello, STORES, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -23,7 +24,7 @@ describe.each(STORES)("on %s", (store) => {
           provider.health = { ...provider.health, openAfterFailures: 1, halfOpenAfterMs: 600_000 };
       },
     });
-    await gateway.publish(STALE, { expiresInMs: 1000 });
+    await publishExpired(gateway, STALE);
     customer = await gateway.customer({ scope: "research" });
     const org = customer.organizationId;
     for (const { model } of [RESEARCH, DISABLED, STALE, UNHEALTHY])
@@ -102,7 +103,6 @@ describe.each(STORES)("on %s", (store) => {
     });
     gateway.simulator.behave({ behaviour: { status: 500 }, model: "sim-unhealthy-research", calls: 1 });
     await gateway.chat(customer, hello(UNHEALTHY.model));
-    await Bun.sleep(1100);
     const before = [await gateway.balance(customer), gateway.simulator.bill().length];
     for (const [{ model }, code] of [
       [DISABLED, "route_disabled"],

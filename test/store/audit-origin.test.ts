@@ -46,4 +46,4 @@ test("on PostgreSQL, where older gateways keep serving meanwhile", async () => {
   expect((await ours.query(READ)).rows).toEqual(LINES);
   await Promise.all([ours.end(), theirs.end()]);
   await database.drop();
-}, 60_000);
+}, 120_000);

@@ -38,7 +38,7 @@ beforeAll(async () => {
     email: "owner@example.com",
   });
   for (let key = 1; key < KEYS; key++) await gateway.key(org);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await gateway.stop();
   await admin.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);

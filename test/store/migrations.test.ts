@@ -6,7 +6,7 @@ import { type Migration, MIGRATIONS } from "../../src/store/migrations/list.ts";
 import { migrateThen } from "../../src/store/postgres-migrate.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 
-const LONG_MS = 900;
+const LONG_MS = 4_000;
 /** Two of a newer program: the first locks a table for an instant, the second takes a while. */
 const NEWER: readonly Migration[] = [
   {

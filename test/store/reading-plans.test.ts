@@ -240,6 +240,6 @@ describe.each([
         expect({ text, walked }).toEqual({ text, walked: [] });
       }
     },
-    60_000,
+    120_000,
   );
 });

@@ -2,7 +2,7 @@
 import { connect, type Socket } from "node:net";
 
 /** A busy machine may be slow; if no answer is possible, the wait also lasts this long. */
-const FIRST_BYTE_MS = 5_000;
+const FIRST_BYTE_MS = 20_000;
 
 /** A connection to the server; if it breaks, only a test that checks for it fails. */
 export function openSocket(url: string): Socket {
@@ -15,7 +15,7 @@ export function openSocket(url: string): Socket {
 /**
  * Sends `text` (Latin-1) and returns everything that comes back until the server closes, or is silent for `quietMs`.
  */
-export function exchange(url: string, text: string, quietMs = 150): Promise<string> {
+export function exchange(url: string, text: string, quietMs = 400): Promise<string> {
   return new Promise((resolve, reject) => {
     let reply = "";
     const socket = openSocket(url);

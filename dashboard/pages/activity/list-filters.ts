@@ -26,8 +26,12 @@ export function useListFilters<S extends ListShape>(shape: S): ListFilters<S> {
   const latest = useRef(setFilters);
   latest.current = setFilters;
   const set = useCallback<SetFilters<S>>(
-    // A changed filter shows the newest rows first.
-    (change, how) => latest.current("req" in change ? change : { before: "", ...change }, how),
+    (change, how) =>
+      latest.current((now) => {
+        const wanted = typeof change === "function" ? change(now) : change;
+        // A changed filter shows the newest rows first.
+        return "req" in wanted ? wanted : { before: "", ...wanted };
+      }, how),
     [],
   );
   return { req, listed, set };

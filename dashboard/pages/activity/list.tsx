@@ -73,7 +73,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
       actions={
         <>
           <ColumnChooser chosen={chosen} choose={choose} />
-          <LiveButton live={live} onClick={() => set({ live: live ? "" : "true" })} />
+          <LiveButton live={live} onClick={() => set((now) => ({ live: now.live === "" ? "true" : "" }))} />
           <FileLink to={addressOf("GET /orgs/{org}/activity.csv", { org }, asked)}>{words.csv}</FileLink>
         </>
       }

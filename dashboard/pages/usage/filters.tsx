@@ -73,7 +73,7 @@ export const UsageFilters = ({ org, filters, set }: UsageFiltersProps) => (
     <Button
       variant={filters.cumulative === "" ? "default" : "filled"}
       aria-pressed={filters.cumulative !== ""}
-      onClick={() => set({ cumulative: filters.cumulative === "" ? "true" : "" })}
+      onClick={() => set(({ cumulative }) => ({ cumulative: cumulative === "" ? "true" : "" }))}
     >
       {words.cumulative}
     </Button>

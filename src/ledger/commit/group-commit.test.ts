@@ -53,8 +53,12 @@ const groupCommit = (open: GroupCommitPorts<string, string>["open"]): GroupCommi
     queue: 10,
   });
 
+/** A condition holds almost at once, except on a busy machine. */
+const PATIENCE_MS = 60_000;
+
 const until = async (holds: () => boolean): Promise<void> => {
-  for (let n = 0; n < 1_500 && !holds(); n += 1) await Bun.sleep(2);
+  const endMs = performance.now() + PATIENCE_MS;
+  while (!holds() && performance.now() < endMs) await Bun.sleep(2);
   expect(holds()).toBe(true);
 };
 
@@ -183,8 +187,8 @@ test("a store that refused counts as back after a while if nobody asks", async (
   store.isFull = false;
   await until(() => commits.tries);
   expect(commits.ready).toBe(false);
-  await Bun.sleep(2_000);
-  expect([commits.ready, commits.trouble]).toEqual([true, null]);
+  await until(() => commits.ready);
+  expect(commits.trouble).toBeNull();
   await commits.close();
 });
 

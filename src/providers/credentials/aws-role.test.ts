@@ -252,7 +252,7 @@ test("who is silent, before or within the answer, is waited for so long; who is 
       reason: "connect_timeout",
       message: "the machine's metadata service did not answer within 200 ms",
     });
-    expect(performance.now() - beganMs).toBeLessThan(2000);
+    expect(performance.now() - beganMs).toBeLessThan(8_000); // its usual limit is ten seconds
   }
   expect(await failed(roleAt("container", "http://127.0.0.1:1"))).toMatchObject({ reason: "connect" });
 });

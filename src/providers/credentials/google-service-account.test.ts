@@ -154,7 +154,7 @@ test("a token server that is silent, before or within its answer, is waited for 
     const beganMs = performance.now();
     const failure = await failed(new GoogleServiceAccount(keyFor(server.url), 200));
     expect([failure.reason, failure.executed]).toEqual(["connect_timeout", "no"]);
-    expect(performance.now() - beganMs).toBeLessThan(2000);
+    expect(performance.now() - beganMs).toBeLessThan(8_000); // its usual limit is ten seconds
   }
 });
 

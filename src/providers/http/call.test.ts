@@ -128,8 +128,8 @@ test("a refusal whose body never ends is cut within seconds, and proves nothing"
     await got[0]?.closed;
   });
   await Promise.all(cuts);
-  expect(performance.now() - began).toBeLessThan(8_000);
-}, 15_000);
+  expect(performance.now() - began).toBeLessThan(40_000); // less than its other limits
+}, 120_000);
 
 const RETRY_AFTER: [Record<string, string>, string, number | undefined][] = [
   [{ "retry-after": "7" }, "{}", 7000],

@@ -61,7 +61,7 @@ describe.each(["postgres"] as const)("on %s", (store) => {
     await save(second, words.cancel);
     expect((await key())?.limit_usd).toBe("50.000000000");
     expect(await changes()).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 
   test("saving anyway replaces what was shown, and only that", async () => {
     const [first, second] = [await edited(ada), await edited(adam)];
@@ -85,5 +85,5 @@ describe.each(["postgres"] as const)("on %s", (store) => {
     expect((await changes())[0]).toContain("70.000000000");
     expect(ada.complained()).toEqual([]);
     expect(adam.complained({ about: REFUSED })).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });

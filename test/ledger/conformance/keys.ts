@@ -53,7 +53,7 @@ export function keysConformance(on: Harness): void {
       ]);
       expect(listed.some(({ id }) => id === oldest)).toBe(false);
       expect(await findKey(on.ledger, oldest)).toMatchObject({ id: oldest, organizationId: org });
-    }, 60_000);
+    }, 120_000);
 
     test("unknown, wrong and revoked keys", async () => {
       const key = await on.customer(5);

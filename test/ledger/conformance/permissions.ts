@@ -72,7 +72,7 @@ export function permissionsConformance(on: Harness): void {
       expect(await findEntitlement(on.ledger, "ent_unknown")).toBeNull();
       expect(await activeEntitlements(on.ledger, org)).toEqual([]);
       expect(await listEntitlements(on.ledger, org)).toHaveLength(101);
-    }, 60_000);
+    }, 120_000);
 
     test("closing a request neither ends what was approved meanwhile, nor closes it twice", async () => {
       const org = await on.world.organization(0);
