@@ -157,3 +157,18 @@ test("an unreadable chart above the rows of Activity is reported", async () => {
   await page.getByRole("heading", { name: new RegExp(`^${activityTexts.histogram}`) }).waitFor();
   visitor.complained();
 }, 120_000);
+
+test("nothing moves for whoever asks for less motion, however long an answer takes", async () => {
+  const { page } = visitor;
+  const goOn = await holdBack(visitor, /\/app\/v1\/.*\/keys(\?|$)/);
+  await page.goto(dashboard.gateway.url + path.organization(seeded.org, "keys"));
+  const moving = (): Promise<unknown> =>
+    page.evaluate(`({
+      waits: document.querySelector(".mantine-Skeleton-root") !== null,
+      moving: document.getAnimations().filter(({ playState }) => playState === "running").length,
+    })`);
+  await reads(moving, { waits: true, moving: 0 });
+  goOn();
+  await rowsOf(visitor, pageNames.keys).first().waitFor();
+  await page.unrouteAll();
+}, 120_000);
