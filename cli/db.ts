@@ -11,6 +11,8 @@ import { PEOPLE_FILE } from "../src/domain/data-files.ts";
 import { messageOf } from "../src/domain/error-message.ts";
 import { crashPoint } from "../src/lib/crash-point.ts";
 import { flush } from "../src/lib/flush.ts";
+import type { RestoreReport } from "../src/main/restore-report.ts";
+import type { RestoreResult } from "../src/main/restore.ts";
 import { isDiskFull } from "../src/store/sqlite-error.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
@@ -90,9 +92,28 @@ function addRestore(db: Command): void {
           );
         const { commandOn } = await import("../src/config/data-dir.ts");
         const { restoreBackup } = await import("../src/main/restore.ts");
-        const restored = restoreBackup(dataDir, resolve(file));
-        const { restoredOutcome } = await import("./restored.ts");
-        return restoredOutcome(restored, { dataDir, file: resolve(file), tollgate: commandOn(dataDir) });
+        const { restoredReport } = await import("./restored.ts");
+        const place = { dataDir, file: resolve(file), tollgate: commandOn(dataDir) };
+        const reported = (restored: RestoreResult): RestoreReport => restoredReport(restored, place);
+        return reported(restoreBackup(dataDir, place.file, reported));
+      }),
+    );
+  withConfig(db.command("restored [report]"))
+    .description("tell again what the last restore told, or an earlier one")
+    .action((named: string | undefined, _: object, command: Command) =>
+      report(command, async () => {
+        const dataDir = await dataDirOf(command);
+        const { readReport, restoreReports } = await import("../src/main/restore-report.ts");
+        const [newest] = restoreReports(dataDir);
+        const file = named === undefined ? newest : resolve(named);
+        if (file === undefined || !existsSync(file))
+          throw new Problem(
+            named === undefined
+              ? `No restore in ${dataDir} has left a report.`
+              : `There is no report at ${named}.`,
+            "Name the data directory with --data-dir, or the report: restored-TIME.json in it.",
+          );
+        return readReport(file);
       }),
     );
 }
@@ -112,12 +133,12 @@ function addMove(db: Command): void {
         if (abandon === true) return await abandonMove(dataDir, to);
         const { commandOn } = await import("../src/config/data-dir.ts");
         const { moveToPostgres } = await import("../src/main/move.ts");
-        const { rows, sums, people, keptAs } = await moveToPostgres(dataDir, to);
+        const { rows, sums, people, keptAs, completedEarlierRun } = await moveToPostgres(dataDir, to);
         const printed = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum.toString()]));
         const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
         return {
           json: JSON.stringify({ moved: true, rows, sums_nano_usd: printed, people, kept_as: keptAs }),
-          text: `${total === 0 ? "Only the old store remained to be put aside." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ${commandOn(dataDir)} serve`,
+          text: `${completedEarlierRun ? "Only the old store remained to be put aside." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ${commandOn(dataDir)} serve`,
         };
       }),
     );

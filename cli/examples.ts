@@ -82,6 +82,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "db move": "--to postgres://tollgate@db.example.com/tollgate",
   "db backup": "backup.db",
   "db restore": "backup.db",
+  "db restored": "--data-dir data",
   seed: "--data-dir seeded --days 14",
   completion: "bash",
 };

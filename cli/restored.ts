@@ -4,15 +4,15 @@ import { formatUsd } from "../src/domain/money.ts";
 import type { HeldOn } from "../src/main/restore-held.ts";
 import type { CreditGone, ReversalGone } from "../src/main/restore-money.ts";
 import type { RestoreResult } from "../src/main/restore.ts";
-import type { Outcome } from "./report.ts";
+import type { RestoreReport } from "../src/main/restore-report.ts";
 import { dollars, plain } from "./table.ts";
 
 /** `tollgate`: the command that works on this directory. */
-export function restoredOutcome(
+export function restoredReport(
   restored: RestoreResult,
   { dataDir, file, tollgate }: { dataDir: string; file: string; tollgate: string },
-): Outcome {
-  const { schema, bytes, people, kept, formerKey, heldOn, standsAgain } = restored;
+): RestoreReport {
+  const { schema, bytes, people, kept, formerKey, heldOn, standsAgain, earlier } = restored;
   const accounts =
     people === null
       ? "The backup has no accounts; those of the data directory stay."
@@ -26,13 +26,18 @@ export function restoredOutcome(
       ...toldOf(heldOn),
       ...toldOfPeople(standsAgain),
       ...(formerKey === null ? [] : formerAgain(formerKey, tollgate)),
+      `This is kept, and told again by: ${tollgate} db restored`,
+      ...listed(
+        `Reports of earlier restores here, which are not repeated (${tollgate} db restored FILE)`,
+        earlier,
+      ),
       `→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
     ].join("\n"),
   };
 }
 
 const documentOf = (
-  { schema, bytes, people, kept, formerKey, heldOn, standsAgain }: RestoreResult,
+  { schema, bytes, people, kept, formerKey, heldOn, standsAgain, earlier }: RestoreResult,
   { dataDir, file }: { dataDir: string; file: string },
 ): object => ({
   data_dir: dataDir,
@@ -49,6 +54,10 @@ const documentOf = (
   reversals_gone: heldOn?.reversalsGone.map(inDollars) ?? null,
   keys_unpaused: heldOn?.keysUnpaused ?? null,
   charged_again: heldOn?.chargedAgain ?? null,
+  made_since: heldOn?.since.made ?? null,
+  changed_since: heldOn?.since.changed ?? null,
+  earlier_reports: earlier,
+  ended_since: heldOn?.since.ended ?? null,
   members_again: standsAgain?.members ?? null,
   operators_again: standsAgain?.operators ?? null,
   sign_ins_again: standsAgain?.signIns ?? null,
@@ -70,7 +79,7 @@ function toldOf(heldOn: HeldOn | null): string[] {
     return [
       "There was no store to read later changes from: keys and entitlements that were revoked or paused after the backup work again, routes that were disabled after it are open, and refunded or disputed payments can be spent again. Revoke, pause, disable and book them again.",
     ];
-  const { revoked, routes, retriesAnew, keysUnpaused, chargedAgain } = heldOn;
+  const { revoked, routes, retriesAnew, keysUnpaused, chargedAgain, since } = heldOn;
   return [
     `Changes after the backup that still apply: ${counted(revoked, "revocation")} of API keys, management keys (each start creates one for operator.json) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`,
     ...(retriesAnew === 0
@@ -86,6 +95,12 @@ function toldOf(heldOn: HeldOn | null): string[] {
     ...listed(
       "Organizations that switched off automatic top-up after the backup and whose card is charged automatically again (start with payments: { driver: manual } until they have switched it off again)",
       chargedAgain,
+    ),
+    ...listed("Gone, made since the backup: make them again where they are wanted", since.made),
+    ...listed("As in the backup again, changed since: change them once more", since.changed),
+    ...listed(
+      "There again, though the replaced store did not have them any more: remove them once more",
+      since.ended,
     ),
   ];
 }

@@ -4,6 +4,7 @@ import { Refusal } from "../domain/refusals.ts";
 import { bearerOf } from "../registry/bearer.ts";
 import { parseManagementKey } from "../registry/secret.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { wantNow } from "../lib/shortage.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { Handler, HttpContext } from "./context.ts";
 import { replyJson } from "./reply.ts";
@@ -11,7 +12,7 @@ import type { ManagementKeyDoor } from "../registry/management-keys.ts";
 
 export const healthz: Handler = (context) => replyJson(context, { status: "ok" });
 
-/** 200 while requests are wanted; 503 while the store is away, and once the gateway is told to stop. */
+/** 200 while requests are wanted; 503 without the store or descriptors, and once the gateway is told to stop. */
 export const readyz =
   (ports: { ledger: Pick<Ledger, "ready">; leaving(): boolean }): Handler =>
   (context) => {
@@ -21,6 +22,10 @@ export const readyz =
       });
     if (!ports.ledger.ready())
       throw new Refusal("overloaded", "The store cannot be reached.", { retryAfterMs: 1000 });
+    if (wantNow() !== null)
+      throw new Refusal("overloaded", "The gateway can take no new connection: no file descriptor is left.", {
+        retryAfterMs: 1000,
+      });
     return replyJson(context, { status: "ready" });
   };
 

@@ -31,6 +31,8 @@ export type CrashPoint =
   | "restore_verified"
   | "restore_aside"
   | "restore_set_aside"
+  | "restore_reported"
+  | "restore_done"
   | "rotate_drawn"
   | "rotate_resealing"
   | "rotate_resealed"

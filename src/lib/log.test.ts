@@ -30,3 +30,10 @@ test("other fields are not redacted", () => {
     /"provider":"acme","status":429/,
   );
 });
+
+test("a module that cannot be loaded is named", async () => {
+  const missing = "./no-such-module.ts";
+  const err = await import(missing).catch((error: unknown) => error);
+  const line = JSON.parse(logged((log) => log.error({ err }, "said"))) as { err: { message: string } };
+  expect(line.err.message).toContain("no-such-module");
+});

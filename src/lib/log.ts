@@ -1,6 +1,7 @@
 // JSON lines on stderr, written in batches; secrets and content never reach it (S36).
 import pino from "pino";
 import { CREDENTIAL_HEADERS } from "../domain/credential.ts";
+import { messageOf } from "../domain/error-message.ts";
 import { printTime } from "../domain/print.ts";
 import { LineBuffer } from "./line-buffer.ts";
 import { within } from "./within.ts";
@@ -37,10 +38,22 @@ export function createLog(level: string, lines: pino.DestinationStream = stderr)
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: REDACTED,
+      serializers: { err: printedError },
     },
     lines,
   );
   return Object.assign(log, { lines });
+}
+
+/** Bun's failure to load a module is an error whose own fields cannot be serialized. */
+function printedError(error: unknown): unknown {
+  const shown: unknown = pino.stdSerializers.err(error as Error);
+  try {
+    JSON.stringify(shown);
+    return shown;
+  } catch {
+    return { message: messageOf(error) };
+  }
 }
 
 /**

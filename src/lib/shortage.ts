@@ -25,7 +25,10 @@ export const wantIn = (code: string): string | null =>
  * connect reports `ECONNREFUSED`, and its resolver `ENOTFOUND`, also if there was no descriptor left: so
  * opening files is tried.
  */
-export const wantBehind = (code: string): string | null => wantIn(code) ?? wantIn(codeOfOpening());
+export const wantBehind = (code: string): string | null => wantIn(code) ?? wantNow();
+
+/** The shortage in words if this process has hardly a descriptor left now; otherwise null. */
+export const wantNow = (): string | null => wantIn(codeOfOpening());
 
 /** The error code of opening a few files now; empty if they open. */
 function codeOfOpening(): string {

@@ -44,6 +44,8 @@ export interface MoveResult extends Moved {
   people: number;
   /** Where the old store is kept. */
   keptAs: string;
+  /** An earlier run had moved everything, and was interrupted after that. */
+  completedEarlierRun: boolean;
 }
 
 /**
@@ -69,7 +71,7 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
       source.writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
       source.close();
       closed = true;
-      return { ...moved, keptAs: setAside(dataDirectory) };
+      return { ...moved, keptAs: setAside(dataDirectory), completedEarlierRun: arrived === "moved" };
     } catch (error) {
       throw interrupted(error, source, url);
     } finally {

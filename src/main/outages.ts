@@ -1,10 +1,11 @@
 // Logs once that the store is unreachable and once that it is back: refused requests get no other lines, so
-// that an outage does not bury its cause.
+// that an outage does not bury its cause. The same for descriptors: clients whose connections wait leave no line at all.
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Repeating } from "../lib/every.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import type { Log } from "../lib/log.ts";
+import { openFilesMax, wantNow } from "../lib/shortage.ts";
 
 const LOOK_EVERY_MS = 250;
 /**
@@ -42,4 +43,27 @@ export function tellOutages({ ledger, clock, log, jobs }: OutagesPorts): Repeati
     sinceMs = null;
   };
   return jobs.every("outages", LOOK_EVERY_MS, look);
+}
+
+const COUNT_EVERY_MS = 1_000;
+
+/** Watches the descriptors of this process until it is stopped. */
+export function tellShortages({ clock, log, jobs }: Omit<OutagesPorts, "ledger">): Repeating {
+  const open_files = openFilesMax(); // later there may be no descriptor to read it with
+  let sinceMs: number | null = null;
+  const look = async (): Promise<void> => {
+    const cause = wantNow();
+    const nowMs = clock.monotonicMs();
+    if (cause !== null && sinceMs === null) {
+      sinceMs = nowMs;
+      log.error(
+        { cause, open_files },
+        "new connections wait unanswered until others close: raise the limit of open files (ulimit -n, LimitNOFILE), and bound the connections of one address in front of the gateway",
+      );
+    }
+    if (cause !== null || sinceMs === null) return;
+    log.info({ lasted_ms: Math.round(nowMs - sinceMs) }, "new connections are accepted again");
+    sinceMs = null;
+  };
+  return jobs.every("descriptors", COUNT_EVERY_MS, look);
 }

@@ -8,6 +8,7 @@ import {
   type ReversalGone,
   reversalsGone,
 } from "./restore-money.ts";
+import { type ChangedSince, changedSince } from "./restore-changes.ts";
 import { keepReceiptKeys } from "./restore-receipt-keys.ts";
 import { keepRevoked } from "./restore-revoked.ts";
 import { keepRoutes } from "./restore-routes.ts";
@@ -28,6 +29,8 @@ export interface HeldOn {
   keysUnpaused: string[];
   /** Organizations whose card can be charged again although they switched that off after the backup. */
   chargedAgain: string[];
+  /** What else was set up, changed or ended since. */
+  since: ChangedSince;
 }
 
 /**
@@ -48,6 +51,7 @@ export function holdOn(copy: Database, path: string): HeldOn {
         reversalsGone: reversalsGone(on),
         keysUnpaused: keysUnpaused(on),
         chargedAgain: chargedAgain(on),
+        since: changedSince(on),
       };
     })();
   } finally {

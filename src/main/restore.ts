@@ -9,6 +9,7 @@ import { printTime } from "../domain/print.ts";
 import { receiptKeyOf } from "../gateway/signed-receipt.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { flush } from "../lib/flush.ts";
+import { realPlace } from "../lib/real-place.ts";
 import { messageOf } from "../domain/error-message.ts";
 import { peopleFile } from "../people/store.ts";
 import { adoptDataKey, dataKeyCheck, formerDataKeyOf, readDataKey } from "../store/data-key.ts";
@@ -25,7 +26,8 @@ import { movedAway, movedPath, restoringPath } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 import { type HeldOn, holdOn } from "./restore-held.ts";
 import { restorePeople, type StandsAgain } from "./restore-people.ts";
-import { keepReceiptKey } from "./restore-receipt-keys.ts";
+import { keepReceiptKey, keepReceiptKeys } from "./restore-receipt-keys.ts";
+import { keepReport, reportOf, reportsBefore, type RestoreReport } from "./restore-report.ts";
 
 export interface RestoreResult {
   /** The backup's schema. */
@@ -44,67 +46,122 @@ export interface RestoreResult {
   heldOn: HeldOn | null;
   /** Null if the backup has no accounts. */
   standsAgain: StandsAgain | null;
+  /** Files of the reports of earlier restores here, newest first. */
+  earlier: string[];
 }
+
+type ReportOf = (restored: RestoreResult) => RestoreReport;
 
 /** Files of one SQLite database; only the one without a suffix always exists. */
 const SUFFIXES = ["-wal", "-shm", "-journal", ""] as const;
 
 /**
  * Throws `StoreFailure` with what to do; the old store is then unchanged, or closed until this runs again.
+ * `reported`: what is printed about it, to be kept in the data directory before the store is in its place.
  */
-export function restoreBackup(dataDirectory: string, file: string): RestoreResult {
+export function restoreBackup(
+  dataDirectory: string,
+  file: string,
+  reported: ReportOf | null = null,
+): RestoreResult {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
     throw refused(`there is no backup at ${file}`);
   privateDirectory(dataDirectory);
   const lock = lockDirectory(dataDirectory);
   try {
     assertStays(dataDirectory);
-    assertRoom(dataDirectory, file);
-    return putBack(dataDirectory, file);
+    const backup = filesOf(file);
+    assertRoom(dirname(databasePath(dataDirectory)), backup);
+    return putBack(dataDirectory, backup, reported);
   } finally {
     lock.release();
   }
 }
 
-function putBack(dataDirectory: string, file: string): RestoreResult {
+/** The files of a backup; of one that is named by a link, those beside the file itself. */
+interface Backup {
+  /** As it was named. */
+  file: string;
+  store: string;
+  people: string | null;
+}
+
+function filesOf(file: string): Backup {
+  const store = realPlace(file);
+  const people = [file, store].map((path) => `${path}.people`).find((path) => existsSync(path));
+  return { file, store, people: people === undefined ? null : realPlace(people) };
+}
+
+function putBack(dataDirectory: string, backup: Backup, reported: ReportOf | null): RestoreResult {
+  const { file, people } = backup;
   const store = databasePath(dataDirectory);
   const accounts = peopleFile(dataDirectory);
   const marker = restoringPath(dataDirectory);
-  const people = existsSync(`${file}.people`) ? `${file}.people` : null;
   const [copy, copyOfPeople] = [`${store}.copy`, `${accounts}.copy`];
   try {
-    copyWhole(file, copy);
-    const { schema, formerKey } = readBackup(copy, { file, dataDirectory });
+    copyWhole(backup.store, copy);
+    const { schema, formerKey: found } = readBackup(copy, { file, dataDirectory });
     const again = existsSync(marker);
     // An interrupted restore had already moved some of the old files: the others get the same name, before they are read.
     const begunAt = again ? statSync(marker).mtime : freeSecond([store, accounts]);
     if (again) for (const path of people === null ? [store] : [store, accounts]) setAside(path, begunAt);
     const replaced = again ? asideName(store, begunAt) : store;
     const heldOn = existsSync(replaced) ? withDatabase(copy, file, holdingOn(replaced)) : null;
-    const signedMeanwhile = formerKey === null ? null : receiptKeyOf(readDataKey(dataDirectory, "existing"));
-    if (signedMeanwhile !== null)
-      withDatabase(copy, file, (database) => keepReceiptKey(database, signedMeanwhile));
+    const formerKey = found ?? (again ? formerKeyOfFirstRun(dataDirectory, begunAt) : null);
+    keepReceiptKeyOfMeanwhile(copy, { file, dataDirectory, found, marker: again ? marker : null });
     const before = [asideName(accounts, begunAt), accounts].find((path) => existsSync(path)) ?? null;
     const standsAgain = people === null ? null : copyPeople(people, copyOfPeople, before);
     utimesSync(copy, begunAt, begunAt);
     flush(copy);
     renameSync(copy, marker);
-    flush(dataDirectory);
+    flush(dirname(marker));
     crashPoint("restore_verified");
     const kept = setAside(store, begunAt);
     if (people !== null) {
       kept.push(...setAside(accounts, begunAt));
       renameSync(copyOfPeople, accounts);
+      flush(dirname(accounts));
     }
-    flush(dataDirectory);
     crashPoint("restore_set_aside");
-    if (formerKey !== null) adoptDataKey(dataDirectory, formerKey, { replace: true });
+    const bytes = statSync(marker).size;
+    const earlier = reportsBefore(dataDirectory, nameOf(begunAt));
+    const restored = { schema, bytes, people, kept, formerKey, heldOn, standsAgain, earlier };
+    if (reported !== null) keepReport(dataDirectory, nameOf(begunAt), reported(restored));
+    if (found !== null) adoptDataKey(dataDirectory, found, { replace: true });
+    crashPoint("restore_reported");
     renameSync(marker, store);
-    flush(dataDirectory);
-    return { schema, bytes: statSync(store).size, people, kept, formerKey, heldOn, standsAgain };
+    flush(dirname(store));
+    crashPoint("restore_done");
+    return restored;
   } finally {
     for (const left of [copy, copyOfPeople])
       for (const suffix of SUFFIXES) rmSync(left + suffix, { force: true });
+  }
+}
+
+/** A first run may have been killed when it had put the backup's key in its place already. */
+function formerKeyOfFirstRun(dataDirectory: string, begunAt: Date): string | null {
+  const report = reportOf(dataDirectory, nameOf(begunAt));
+  if (report === null) return null;
+  return (JSON.parse(report.json) as { former_key: string | null }).former_key;
+}
+
+/** Receipts of the key that is replaced stay verifiable, also when a killed run, which left `marker`, has replaced it. */
+function keepReceiptKeyOfMeanwhile(
+  copy: string,
+  on: { file: string; dataDirectory: string; found: string | null; marker: string | null },
+): void {
+  const { file, dataDirectory, found, marker } = on;
+  if (found !== null) {
+    const key = receiptKeyOf(readDataKey(dataDirectory, "existing"));
+    withDatabase(copy, file, (database) => keepReceiptKey(database, key));
+  }
+  if (marker === null) return;
+  const first = new Database(marker, { readonly: true, safeIntegers: true });
+  try {
+    withDatabase(copy, file, (database) => keepReceiptKeys({ copy: database, replaced: first }));
+  } finally {
+    first.close();
   }
 }
 
@@ -121,17 +178,18 @@ function copyPeople(file: string, copy: string, replaced: string | null): Stands
 const MARGIN_BYTES = 16 * 1024 * 1024;
 
 /** The replaced store stays on the disk; a restore that ran out of space might not keep all of it. */
-function assertRoom(dataDirectory: string, file: string): void {
-  const copied = [file, `${file}-wal`, `${file}.people`, `${file}.people-wal`];
+function assertRoom(folder: string, { store, people }: Backup): void {
+  const files = people === null ? [store] : [store, people];
+  const copied = files.flatMap((file) => [file, `${file}-wal`]);
   const needed = copied.reduce(
     (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
     MARGIN_BYTES,
   );
-  const { bavail, bsize } = statfsSync(dataDirectory);
+  const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < needed)
     throw new StoreFailure(
       "disk_full",
-      `the disk of ${dataDirectory} has no room for the backup beside the store that it replaces: it needs ${Math.ceil(needed / 1024 / 1024)} MiB`,
+      `the disk of ${folder} has no room for the backup beside the store that it replaces: it needs ${Math.ceil(needed / 1024 / 1024)} MiB`,
       "free that much space, then run this again: nothing was changed",
     );
 }
@@ -258,8 +316,10 @@ function assertWhole(database: Database): void {
 const refused = (what: string): StoreFailure =>
   new StoreFailure("database", what, "nothing was changed: name another backup");
 
-const asideName = (path: string, at: Date): string =>
-  `${path}.before-${printTime(at.getTime()).slice(0, 19).replaceAll(":", "-")}Z`;
+/** To the second. */
+const nameOf = (at: Date): string => `${printTime(at.getTime()).slice(0, 19).replaceAll(":", "-")}Z`;
+
+const asideName = (path: string, at: Date): string => `${path}.before-${nameOf(at)}`;
 
 /** Now, or the next second whose name is not in use yet. */
 function freeSecond(paths: readonly string[]): Date {

@@ -10,7 +10,7 @@ import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { openMetrics } from "./metrics.ts";
-import { tellOutages } from "./outages.ts";
+import { tellOutages, tellShortages } from "./outages.ts";
 import type { Releases } from "./releases.ts";
 import type { OpenedStore } from "./store.ts";
 import { openTracing } from "./tracing.ts";
@@ -41,6 +41,7 @@ export function openWatching(config: Config, { clock, log, jobs, releases, store
     if (!isOverloaded(error)) log.error({ id, err: error }, "a request failed inside the gateway");
   };
   const outages = tellOutages({ ledger, clock: systemClock, log, jobs });
+  const shortages = tellShortages({ clock: systemClock, log, jobs });
   const streams = new EventStreams(clock, { failed, jobs });
   const openStreams = (): number => streams.size;
   const figures = openMetrics(config, { sql, ledger, releases, clock, jobs, openStreams });
@@ -61,6 +62,7 @@ export function openWatching(config: Config, { clock, log, jobs, releases, store
     },
     stop: async () => {
       await outages.stop();
+      await shortages.stop();
       await tracing?.stop();
       await figures.stop();
     },

@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { createHmac } from "node:crypto";
 import type { AuditNote } from "../domain/audit-note.ts";
 import { PEOPLE_FILE } from "../domain/data-files.ts";
+import { realPlace } from "../lib/real-place.ts";
 import type { AuditOutbox } from "./outbox.ts";
 import type { PeopleTransactions } from "./transactions.ts";
 
-export const peopleFile = (dataDir: string): string => join(dataDir, PEOPLE_FILE);
+/** Where a link leads to it, as with the ledger's file. */
+export const peopleFile = (dataDir: string): string => realPlace(join(dataDir, PEOPLE_FILE));
 
 export interface PeopleStore {
   /** Where the sign-in library creates its tables. */

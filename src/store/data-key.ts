@@ -2,23 +2,27 @@
 // A database without its key does not open: it would silently keep answers that nobody can read again.
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { DATA_KEY_FILE } from "../domain/data-files.ts";
 import { messageOf } from "../domain/error-message.ts";
 import { printTime } from "../domain/print.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { flush } from "../lib/flush.ts";
+import { realPlace } from "../lib/real-place.ts";
 import { fileRefusal, privateDirectory, privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 const KEY_BYTES = 32;
+
+/** Where a link leads to it: a key may be kept on another disk, and one that replaces it belongs there, too. */
+const keyPath = (directory: string): string => realPlace(join(directory, DATA_KEY_FILE));
 
 /**
  * Reads the key. `fresh`: a new database makes a new key if there is none; an existing one needs the key that it
  * was made with. Anything that is not a key is never overwritten: it may be the only copy of a key in another form.
  */
 export function readDataKey(directory: string, database: "fresh" | "existing"): Uint8Array {
-  const path = join(directory, DATA_KEY_FILE);
+  const path = keyPath(directory);
   privateFile(path);
   const refusal = dataKeyRefusal(directory, database);
   if (refusal !== null) throw refusal;
@@ -31,7 +35,7 @@ export function readDataKey(directory: string, database: "fresh" | "existing"): 
 
 /** Returns why `readDataKey` would refuse what is there; null if it would not. Makes and changes nothing. */
 export function dataKeyRefusal(directory: string, database: "fresh" | "existing"): StoreFailure | null {
-  const path = join(directory, DATA_KEY_FILE);
+  const path = keyPath(directory);
   const unusable = fileRefusal(path);
   if (unusable !== null) return unusable;
   const length = existsSync(path) ? statSync(path).size : 0;
@@ -60,7 +64,7 @@ const wrongLength = (path: string, length: number): string =>
 export function adoptDataKey(directory: string, file: string, { replace = false } = {}): void {
   const key = keyIn(file);
   privateDirectory(directory);
-  const path = join(directory, DATA_KEY_FILE);
+  const path = keyPath(directory);
   const stored = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
   if (stored.equals(key)) return privateFile(path);
   if (stored.length > 0 && !replace)
@@ -102,8 +106,8 @@ const opens = (key: Uint8Array, check: Uint8Array): boolean => Buffer.from(dataK
 
 // ── A new key (docs/decisions/0083-the-data-key-changes-in-one-commit.md) ───────────────────────────────────────
 
-const nextPath = (directory: string): string => join(directory, `${DATA_KEY_FILE}.next`);
-const FORMER = `${DATA_KEY_FILE}.before-`;
+const nextPath = (directory: string): string => `${keyPath(directory)}.next`;
+const formerPrefix = (directory: string): string => `${keyPath(directory)}.before-`;
 
 /** True if a new key lies beside the present one: it was generated, and the store may or may not have it. */
 export const hasNextDataKey = (directory: string): boolean => existsSync(nextPath(directory));
@@ -117,13 +121,13 @@ export function drawNextDataKey(directory: string): Uint8Array {
   privateFile(path);
   const key = randomBytes(KEY_BYTES);
   writeFileSync(path, key, { flush: true });
-  flush(directory);
+  flush(dirname(path));
   return key;
 }
 
 /** True if a start in this directory finds the key of a store with this check. */
 export const opensWith = (directory: string, check: Uint8Array): boolean =>
-  [join(directory, DATA_KEY_FILE), nextPath(directory)].some(
+  [keyPath(directory), nextPath(directory)].some(
     (path) => existsSync(path) && opens(readFileSync(path), check),
   );
 
@@ -144,29 +148,33 @@ export function takeNextDataKey(directory: string, check: Uint8Array): Uint8Arra
 function putInPlace(directory: string, path: string): void {
   keepFormer(directory);
   crashPoint("rotate_kept");
-  renameSync(path, join(directory, DATA_KEY_FILE));
-  flush(directory);
+  renameSync(path, keyPath(directory));
+  flush(dirname(path));
 }
 
 /** Keeps the present key under another name, beside its replacement. */
 function keepFormer(directory: string): void {
-  const path = join(directory, DATA_KEY_FILE);
+  const path = keyPath(directory);
   if (!existsSync(path)) return;
   const key = readFileSync(path);
   if (key.length === 0 || formerDataKeys(directory).some((former) => readFileSync(former).equals(key)))
     return;
   const at = `${printTime(Date.now()).slice(0, 23).replaceAll(/[:.]/g, "-")}Z`;
-  writeFileSync(join(directory, FORMER + at), key, { flag: "wx", mode: 0o600, flush: true });
-  flush(directory);
+  writeFileSync(formerPrefix(directory) + at, key, { flag: "wx", mode: 0o600, flush: true });
+  flush(dirname(path));
 }
 
 /** Returns the files of this directory's former keys, newest first. */
-export const formerDataKeys = (directory: string): string[] =>
-  readdirSync(directory)
-    .filter((name) => name.startsWith(FORMER))
+export function formerDataKeys(directory: string): string[] {
+  const prefix = formerPrefix(directory);
+  const folder = dirname(prefix);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(basename(prefix)))
     .toSorted()
     .reverse()
-    .map((name) => join(directory, name));
+    .map((name) => join(folder, name));
+}
 
 /** Returns the file of the former key that matches this check; null if none does. */
 export const formerDataKeyOf = (directory: string, check: Uint8Array): string | null =>

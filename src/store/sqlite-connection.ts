@@ -5,14 +5,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { STORE_FILE } from "../domain/data-files.ts";
+import { realPlace } from "../lib/real-place.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** The size that the log is cut back to after a long read (an audit, a backup) made it grow, once it is in the database. */
 export const LOG_KEPT_BYTES = 16 * 1024 * 1024;
 
-/** The path of the one file that holds the store. */
-export const databasePath = (dataDirectory: string): string => join(dataDirectory, STORE_FILE);
+/** The path of the one file that holds the store, where a link leads to it: SQLite has its log there, too. */
+export const databasePath = (dataDirectory: string): string => realPlace(join(dataDirectory, STORE_FILE));
 
 /** Opens a connection that writes and reads; the caller closes it. Throws `StoreFailure` if SQLite does not take a setting. */
 export function connectSqlite(path: string): Database {

@@ -347,6 +347,16 @@ describe("a refused move has changed nothing: neither store is brought to this p
   );
 
   test(
+    "a store without a row moves, and is not taken for one that an earlier run had moved",
+    async () => {
+      const { dataDir, url } = await places("no-rows");
+      const { code, out } = await move(dataDir, url);
+      expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("0 rows moved;") });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     "nor is one whose data key a start lacks; an empty one of an earlier program takes the store",
     async () => {
       const dataDir = olderStore("moves");

@@ -120,6 +120,8 @@ describe("an older backup", () => {
       const { text: receipt } = await gateway.get(`/v1/receipts/${id}`, asking);
       await gateway.kill("SIGTERM");
       const between = keyOf(gateway);
+      const killed = await gateway.cli({ TOLLGATE_CRASH_AT: "restore_reported" }, "db", "restore", backup);
+      expect([killed.code === 0, keyOf(gateway)]).toEqual([false, old]);
       const restored = await gateway.cli({}, "db", "restore", backup);
       expect({ ...restored, code: 0 }).toEqual(restored);
       expect(restored.stdout).toContain("db rotate-key, with --leaked");

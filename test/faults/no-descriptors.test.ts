@@ -43,14 +43,14 @@ async function runLimited(host: string): Promise<void> {
   gateway.program = join(gateway.folder, "limited");
   writeFileSync(gateway.program, `#!/bin/sh\nulimit -n ${DESCRIPTORS}\nexec '${PROGRAM}' "$@"\n`);
   chmodSync(gateway.program, 0o755);
-  await gateway.run({ TOLLGATE_LOG_LEVEL: "warn" });
+  await gateway.run({ TOLLGATE_LOG_LEVEL: "info" });
 }
 
 const taken = (): number => readdirSync(`/proc/${gateway.pid}/fd`).length;
 
 /** Uses up the gateway's remaining descriptors, by connections that send nothing. */
-async function takeAll(): Promise<void> {
-  for (let n = 0; n < DESCRIPTORS; n += 1) idle.push(openSocket(gateway.address));
+async function takeAll(connections = DESCRIPTORS): Promise<void> {
+  for (let n = 0; n < connections; n += 1) idle.push(openSocket(gateway.address));
   await waitFor(async () => taken() >= DESCRIPTORS, "the last descriptor to be taken");
 }
 
@@ -128,4 +128,30 @@ test("no more calls run concurrently than there are descriptors for; the others 
     expect([status, text]).toEqual([503, expect.stringContaining('"code":"overloaded"')]);
   expect(gateway.simulator.bill()).toHaveLength(served.length);
   expect(gateway.log).toContain("fewer calls than limits.max_concurrent can run concurrently");
+}, 120_000);
+
+test("strangers who take every descriptor: the log says it once, readiness tells it, the store keeps working, and it ends with them", async () => {
+  await runLimited("127.0.0.1");
+  const { kept } = await client();
+  const { token } = JSON.parse(readFileSync(join(gateway.folder, "data/operator.json"), "utf8")) as {
+    token: string;
+  };
+  let answers = 1;
+  const asked = async (target: string, sent: object | null = null): Promise<string> => {
+    kept.ask(target, sent, `Authorization: Bearer ${token}`);
+    answers += 1;
+    return (await kept.answered(answers)).split("HTTP/1.1 ").at(-1) ?? "";
+  };
+  const made = (name: string) => asked("POST /admin/v1/organizations", { name });
+  const lines = (words: string): number => gateway.log.split(words).length - 1;
+  expect(await made("Made before")).toStartWith("201"); // in a checkout the first one loads its modules from files
+  await takeAll(4 * DESCRIPTORS); // silent ones are closed after seconds: others wait for their places
+  await waitFor(async () => lines("new connections wait unanswered") > 0, "the line in the log");
+  expect(await asked("GET /readyz")).toMatch(/^503 [^]*no file descriptor is left/);
+  expect(await made("Made meanwhile")).toStartWith("201");
+  await giveBack();
+  await waitFor(async () => lines("new connections are accepted again") > 0, "its end in the log");
+  expect(lines("new connections wait unanswered")).toBe(1);
+  expect(await asked("GET /readyz")).toStartWith("200");
+  expect((await gateway.chat(secret, body)).status).toBe(200);
 }, 120_000);

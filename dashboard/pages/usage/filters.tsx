@@ -5,7 +5,7 @@ import { Choice } from "../../components/choice.tsx";
 import { FilterRow } from "../../components/filters.tsx";
 import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
 import { TimeWindow, windowShape } from "../../components/time-window.tsx";
-import { type Filters, oneOf, text } from "../../filters.ts";
+import { type Filters, oneOf, type SetFilters, text } from "../../filters.ts";
 import { tableTexts } from "../../components/texts.ts";
 import { usageTexts as words } from "./texts.ts";
 import { MEASURES } from "./buckets.ts";
@@ -27,7 +27,7 @@ export const isNarrowed = ({ key, model }: UsageShape): boolean => key !== "" ||
 interface UsageFiltersProps {
   org: string;
   filters: UsageShape;
-  set: (change: Partial<UsageShape>) => void;
+  set: SetFilters<typeof SHAPE>;
 }
 
 export const ClearFilters = ({ set }: Pick<UsageFiltersProps, "set">) => (
