@@ -215,7 +215,7 @@ describe.each([
     for (const style of Object.values(STYLES)) {
       came = [];
       const { hold } = await ask(path, style(body));
-      expect(came.map((one) => one.path)).toEqual(upstreams);
+      expect(came.map((one) => one.path)).toEqual([...upstreams]);
       outcomes.push({ bodies: came.map(({ text }) => text), hold });
     }
     const [first] = outcomes;
