@@ -1,10 +1,18 @@
 // The logins of `tollgate login`, one per gateway, in the user's configuration directory. No one else can read the
 // file; it is always replaced as a whole.
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { messageOf } from "../src/domain/error-message.ts";
-import { realPlace } from "../src/lib/real-place.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 
 export interface Login {
@@ -58,7 +66,7 @@ export function writeLogin(address: string, login: Login | null, file = credenti
   const { [address]: _, ...others } = readLogins(file);
   const logins: Logins = login === null ? others : { ...others, [address]: login };
   makeRoom(file);
-  const kept = realPlace(file);
+  const kept = existsSync(file) ? realpathSync(file) : file; // a link stays one
   const fresh = `${kept}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600, flush: true });
   chmodSync(fresh, 0o600); // a file that already existed keeps its mode

@@ -79,10 +79,10 @@ test("only the rough element of a list is printed anew, wherever it is", () => {
 });
 
 test("names in another order are another text", () => {
-  const { text, taken } = sent('{"messages":[{"content":"b","role":"a"}]}', (_, { role, content }: any) => ({
-    role,
-    content,
-  }));
+  const { text, taken } = sent('{"messages":[{"content":"b","role":"a"}]}', (_, element) => {
+    const { role, content } = element as JsonObject;
+    return { role, content };
+  });
   expect([text, taken]).toEqual(['{"messages":[{"role":"a","content":"b"}]}', 0]);
 });
 

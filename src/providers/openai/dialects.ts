@@ -42,7 +42,7 @@ export interface Dialect {
 
 /** The points that depend on the model at some vendors. */
 type ModelPoints = Pick<Dialect, "thinking" | "thoughts" | "keepsThoughts" | "ownSampling">;
-export interface ModelTraits extends Partial<ModelPoints> {
+interface ModelTraits extends Partial<ModelPoints> {
   /** How the upstream's names of the models begin. */
   names: readonly string[];
 }
