@@ -48,7 +48,26 @@ function assertPragma(database: Database, name: string, wanted: string | bigint)
  * Closes a connection and, if it is the last one, removes its log. By default `close` leaves both open until
  * the statements made on it are collected: a file that is then renamed leaves an empty log under its old name.
  */
-export const closeSqlite = (database: Database): void => database.close(true);
+export function closeSqlite(database: Database): void {
+  emptyLog(database);
+  database.close(true);
+}
+
+/** A reader that is about to end delays its writer's end by as much. */
+const READERS_END_MS = 1_000;
+
+/**
+ * While a thread that reads still has the file open, closing leaves the log: whoever then moved the file alone would lose
+ * the last commits.
+ */
+function emptyLog(database: Database): void {
+  try {
+    database.run(`PRAGMA busy_timeout = ${READERS_END_MS}`);
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // The log stays, and whoever opens the file next reads it.
+  }
+}
 
 /** Reads a file without changing it or leaving anything beside it, whether or not somebody has it open. */
 export function lookInto<T>(path: string, read: (database: Database) => T): T {
