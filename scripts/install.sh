@@ -23,6 +23,8 @@ asked=0
 told=
 until mkdir "$part" 2>/dev/null; do
   if [ ! -d "$part" ]; then
+    if mkdir "$part" 2>/dev/null; then break; fi # the install that had it ended between the two questions
+    if [ -d "$part" ]; then continue; fi
     echo "tollgate: $(pwd) cannot be written, so nothing can be installed here. Check its owner, or install as that user." >&2
     exit 1
   fi

@@ -266,7 +266,7 @@ describe("taken back", () => {
       }
       expect([back.code, back.stderr]).toEqual([0, ""]);
       expect(await sourceRefusal(here)).toBeNull();
-      if (crashAt !== "move_fenced") expect(await targetRefusal(here)).toContain("abandoned");
+      if (crashAt !== "move_fenced") expect(await targetRefusal(here)).toContain("cancelled move");
       const twice = await move(here, { abandon: true });
       expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("no move")]);
       // The old store continues, and can be moved elsewhere.
