@@ -4,7 +4,6 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, w
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { messageOf } from "../src/domain/error-message.ts";
-import { realPlace } from "../src/lib/real-place.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 
 export interface Login {
@@ -58,11 +57,10 @@ export function writeLogin(address: string, login: Login | null, file = credenti
   const { [address]: _, ...others } = readLogins(file);
   const logins: Logins = login === null ? others : { ...others, [address]: login };
   makeRoom(file);
-  const kept = realPlace(file);
-  const fresh = `${kept}.${process.pid}`;
+  const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600, flush: true });
   chmodSync(fresh, 0o600); // a file that already existed keeps its mode
-  renameSync(fresh, kept);
+  renameSync(fresh, file);
 }
 
 /** Creates the directory, before anyone is asked to approve a login that could not be stored. */
