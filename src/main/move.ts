@@ -2,6 +2,7 @@
 // first and the new one opens last, so that at every moment at most one of them opens for a gateway. The same
 // command continues a killed move, and an unfinished move can be undone
 // (docs/decisions/0021-a-move-is-fenced.md).
+import type { Database } from "bun:sqlite";
 import { PEOPLE_SCHEMA } from "../domain/data-files.ts";
 import { HOUR_MS } from "../domain/durations.ts";
 import { existsSync, renameSync } from "node:fs";
@@ -33,9 +34,12 @@ import {
 import { placeOf } from "../store/postgres-error.ts";
 import { type InspectTerms, inspectPostgres } from "../store/postgres-inspect.ts";
 import { connectLong, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
+import { lockDirectory } from "../store/directory-lock.ts";
+import { openedFrom } from "../store/private-file.ts";
+import { closeSqlite, connectSqlite, databasePath } from "../store/sqlite-connection.ts";
 import { moveOf, openingRefusal } from "../store/sqlite-inspect.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
-import { movedPath, openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
+import { isNewStore, movedPath, openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
 import { StoreFailure, type StoreFailureReason } from "../store/store-failure.ts";
 import { resolveRunning } from "./resolve-running.ts";
 
@@ -59,26 +63,46 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
   if (begun !== null) assertSamePlace(begun, url);
   // Before the old store is opened, which migrates it: whatever would refuse the move refuses it here.
   await look(url, { dataDirectory, mover: { id: begun?.id ?? "", check: assertTakes(begun) } });
-  const source = openSqliteStore(dataDirectory, "mover");
-  let closed = false;
+  if (isNewStore(dataDirectory)) openSqliteStore(dataDirectory, "mover").close();
+  const lock = lockDirectory(dataDirectory);
+  let released = false;
   try {
-    const fence = fenced(source, url);
+    const fence = onFile(dataDirectory, (database) => fenced(database, url));
     crashPoint("move_fenced");
-    const { target, arrived } = await openFenced(source, url, fence);
+    const { target, arrived } = await openFenced(dataDirectory, url, fence);
+    const completedEarlierRun = arrived === "moved";
     try {
-      const moved =
-        arrived === "moved" ? { rows: {}, sums: {}, people: 0 } : await arrive(source, target, fence.id);
-      source.writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
-      source.close();
-      closed = true;
-      return { ...moved, keptAs: setAside(dataDirectory), completedEarlierRun: arrived === "moved" };
+      // Only now is the old store migrated: until here a refusal leaves it to the program that it is from.
+      released = true;
+      const source = openSqliteStore(dataDirectory, "mover", lock);
+      let moved: Moved & { people: number };
+      try {
+        moved = completedEarlierRun
+          ? { rows: {}, sums: {}, people: 0 }
+          : await arrive(source, target, fence.id);
+        source.writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      } finally {
+        source.close();
+      }
+      return { ...moved, keptAs: setAside(dataDirectory), completedEarlierRun };
     } catch (error) {
-      throw interrupted(error, source, url);
+      throw interrupted(error, dataDirectory, url);
     } finally {
       await target.close();
     }
   } finally {
-    if (!closed) source.close();
+    if (!released) lock.release();
+  }
+}
+
+/** Works on the file of a store that this process has locked, whatever its schema, and leaves that as it is. */
+function onFile<T>(dataDirectory: string, work: (database: Database) => T): T {
+  const path = databasePath(dataDirectory);
+  const database = openedFrom(path, () => connectSqlite(path));
+  try {
+    return work(database);
+  } finally {
+    closeSqlite(database);
   }
 }
 
@@ -95,16 +119,16 @@ export async function abandonMove(dataDirectory: string, url: string): Promise<b
       "nothing was changed: start the gateway as before",
     );
   assertSamePlace(fence, url);
-  const source = openSqliteStore(dataDirectory, "mover");
+  const lock = lockDirectory(dataDirectory);
   try {
     const { schema } = await look(url).catch((error: unknown) => {
       throw unanswered(error, fence);
     });
     const closed = schema > 0 && (await closeTarget(url, fence.id));
-    liftSource(source.writer);
+    onFile(dataDirectory, liftSource);
     return closed;
   } finally {
-    source.close();
+    lock.release();
   }
 }
 
@@ -145,7 +169,7 @@ function ofTarget(error: unknown, url: string): unknown {
 const ANOTHER = "name an empty database";
 
 /** The move has begun, and neither store opens until it has ended. */
-function interrupted(error: unknown, { dataDirectory }: SqliteStore, url: string): unknown {
+function interrupted(error: unknown, dataDirectory: string, url: string): unknown {
   if (error instanceof StoreFailure && error.reason === "moving") return error;
   return new StoreFailure(
     "moving",
@@ -165,7 +189,7 @@ const unanswered = (error: unknown, { place }: Fence): unknown =>
     : error;
 
 /** The fence of this store: the existing one, or a new one. */
-function fenced({ writer }: SqliteStore, url: string): Fence & { fresh: boolean } {
+function fenced(writer: Database, url: string): Fence & { fresh: boolean } {
   const standing = sourceFence(writer);
   if (standing !== null) {
     assertSamePlace(standing, url);
@@ -190,15 +214,15 @@ function assertSamePlace({ place }: Fence, url: string): void {
  * has happened.
  */
 async function openFenced(
-  source: SqliteStore,
+  dataDirectory: string,
   url: string,
   { id, fresh }: Fence & { fresh: boolean },
 ): Promise<{ target: PostgresStore; arrived: MoveArrival }> {
   let arrived: MoveArrival = "unknown";
   let marked = false;
-  const from = { id, place: `${hostname()}:${source.dataDirectory}` };
+  const from = { id, place: `${hostname()}:${dataDirectory}` };
   try {
-    const target = await openPostgresStore(url, source.dataDirectory, {
+    const target = await openPostgresStore(url, dataDirectory, {
       id,
       check: assertTakes(from),
       begin: async (client) => {
@@ -215,8 +239,8 @@ async function openFenced(
     const refusal = ofTarget(error, url);
     if (!fresh) throw refusal;
     // If the response to a commit was lost, it may have been committed.
-    if (marked && !(await isAbsent(url, id))) throw interrupted(refusal, source, url);
-    liftSource(source.writer);
+    if (marked && !(await isAbsent(url, id))) throw interrupted(refusal, dataDirectory, url);
+    onFile(dataDirectory, liftSource);
     throw refusal;
   }
 }

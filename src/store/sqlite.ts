@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { type ReserveFile, openReserveFile } from "./reserve-file.ts";
 import { dataKeyCheck, opensWith, readDataKey, takeNextDataKey } from "./data-key.ts";
-import { lockDirectory } from "./directory-lock.ts";
+import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { migrate } from "./migrate.ts";
 import { sourceFence } from "./move-fence.ts";
 import { openedFrom, privateDirectory, privateFile } from "./private-file.ts";
@@ -27,11 +27,16 @@ export interface SqliteStore {
 
 /**
  * `mover` passes its own move's fence. Throws `StoreFailure` if the directory is in use, being moved,
- * too open, of a newer program, or without its data key.
+ * too open, of a newer program, or without its data key. `held`: the caller has locked the directory, and the
+ * store releases it.
  */
-export function openSqliteStore(dataDirectory: string, mover: "mover" | null = null): SqliteStore {
+export function openSqliteStore(
+  dataDirectory: string,
+  mover: "mover" | null = null,
+  held: DirectoryLock | null = null,
+): SqliteStore {
   privateDirectory(dataDirectory);
-  const lock = lockDirectory(dataDirectory);
+  const lock = held ?? lockDirectory(dataDirectory);
   try {
     return openLocked(dataDirectory, { unlock: () => lock.release(), mover });
   } catch (error) {

@@ -30,8 +30,12 @@ beforeAll(async () => {
   await new Browser(gateway.url).app("POST /welcome", {}, root);
   await gateway.kill("SIGTERM");
   for (const name of LINKED) {
-    await Bun.write(join(disk.path, name), Bun.file(join(dataDir, name)));
-    rmSync(join(dataDir, name));
+    // A store that was stopped may still have its log beside it.
+    for (const file of [name, `${name}-wal`]) {
+      if (!existsSync(join(dataDir, file))) continue;
+      await Bun.write(join(disk.path, file), Bun.file(join(dataDir, file)));
+      rmSync(join(dataDir, file));
+    }
     symlinkSync(join(disk.path, name), join(dataDir, name));
   }
 }, PATIENCE_MS);

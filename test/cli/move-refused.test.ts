@@ -347,6 +347,22 @@ describe("a refused move has changed nothing: neither store is brought to this p
   );
 
   test(
+    "one that was killed once the store was fenced, and is taken back",
+    async () => {
+      const dataDir = olderStore("fenced");
+      const url = await olderDatabase(dataDir);
+      const before = await stateOf(dataDir, url);
+      const killed = await runToEnd(PROGRAM, ["--data-dir", dataDir, "db", "move", "--to", url], {
+        env: { ...env, TOLLGATE_CRASH_AT: "move_fenced" },
+      });
+      expect(killed.code).not.toBe(0);
+      expect(await move(dataDir, url, "--abandon")).toMatchObject({ code: 0, err: "" });
+      expect(await stateOf(dataDir, url)).toEqual(before);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     "a store without a row moves, and is not taken for one that an earlier run had moved",
     async () => {
       const { dataDir, url } = await places("no-rows");
