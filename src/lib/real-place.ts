@@ -10,9 +10,18 @@ const LINKS = 40;
 export function realPlace(path: string): string {
   let place = path;
   for (let followed = 0; followed < LINKS; followed += 1) {
-    if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return place;
+    if (!isLink(place)) return place;
     const folder = dirname(place);
     place = resolve(existsSync(folder) ? realpathSync(folder) : folder, readlinkSync(place));
   }
   return path;
+}
+
+/** False where nobody can look: whoever opens the file reports why. */
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
