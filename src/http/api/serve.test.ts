@@ -43,7 +43,7 @@ beforeEach(() => {
     }),
   };
   const endpoints = [slow("GET /app/v1/usage" as never), slow("DELETE /app/v1/usage" as never)];
-  mount(app, { endpoints, door, methods: new Map() }, { rooms: {}, changing: {} } as never);
+  mount(app, { endpoints, door, methods: new Map() }, { rooms: () => ({}), changing: () => ({}) } as never);
 });
 afterEach(() => gate.resolve());
 
