@@ -7,7 +7,7 @@ export interface ByteSpan {
   to: number;
 }
 
-/** Beyond as many elements, looking for each costs more than printing it. */
+/** Bounds the memory that places take; a list of more is printed. */
 const ELEMENTS_MAX = 10_000;
 
 /** Collects the elements of lists that are members of the outermost object. */

@@ -40,7 +40,7 @@ export interface ReadRequest {
   written: WrittenLists | null;
 }
 
-/** Printing less than this costs less than looking for what need not be printed. */
+/** Smaller bodies are printed: it takes some microseconds. */
 const WRITTEN_BYTES_MIN = 64 * 1024;
 
 /** The same for a request to a model: numbers that are too large go through as they were written (`exact-json.ts`), where it is opaque. */

@@ -182,7 +182,7 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   },
   rate_limit_exceeded: {
     happened:
-      "this key, its organization or the model is over its limit of requests or tokens per minute, or of concurrent requests (streams that still run after their client has disconnected count); or too much is being uploaded, is in progress as large answers, or is waiting to be counted",
+      "this key, its organization or the model is over its limit of requests or tokens per minute, or of concurrent requests (streams that still run after their client has disconnected count); or too much is being uploaded, is in progress as large answers, or is waiting to be counted; or too many reads of its pages are in progress",
     next: "wait as long as `retry-after` says; if `details.tokens` alone is above the limit, send fewer tokens",
   },
   internal_error: {

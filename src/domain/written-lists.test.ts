@@ -15,8 +15,10 @@ function sent(body: string, change: Change = (_, element) => element): { text: s
   outlineOf(bytes, { lists: spans });
   const written = new WrittenLists(bytes, value, spans.lists);
   const pieces = printMembers(changed(value, change), written);
-  const taken = pieces.reduce((sum, piece) => sum + (typeof piece === "string" ? 0 : piece.byteLength), 0);
-  const text = joined(["{", ...pieces, "}"]);
+  const taken = [pieces]
+    .flat()
+    .reduce((sum, piece) => sum + (typeof piece === "string" ? 0 : piece.byteLength), 0);
+  const text = joined("{", pieces, "}");
   return { text: typeof text === "string" ? text : Buffer.from(text).toString(), taken };
 }
 

@@ -4,7 +4,10 @@ import type { ByteSpan } from "./list-spans.ts";
 import type { JsonObject } from "./read-value.ts";
 
 /** A part of JSON text: a string, or bytes in UTF-8. */
-export type Piece = string | Uint8Array;
+type Piece = string | Uint8Array;
+
+/** JSON text that is still to be joined with what stands around it; in pieces if parts of a body are in it. */
+export type JsonText = string | readonly Piece[];
 
 /** A whole JSON text, as `fetch` takes it. */
 export type BodyText = string | Uint8Array<ArrayBuffer>;
@@ -27,13 +30,13 @@ export class WrittenLists {
   }
 
   /**
-   * The JSON text of a list, in pieces: together the same bytes as `JSON.stringify(list)`. Elements that say the same as those of
+   * The JSON text of a list: the same bytes as `JSON.stringify(list)`. Elements that say the same as those of
    * the caller's list `name` at the same place are parts of the body.
    */
-  print(name: string, list: readonly unknown[]): Piece[] {
+  print(name: string, list: readonly unknown[]): JsonText {
     const spans = this.lists.get(name);
     const written = this.value[name];
-    if (spans === undefined || !Array.isArray(written)) return [JSON.stringify(list)];
+    if (spans === undefined || !Array.isArray(written)) return JSON.stringify(list);
     const pieces: Piece[] = [];
     let text = "[";
     let run: ByteSpan | null = null;
@@ -96,29 +99,39 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** The JSON text of an object's members, without its braces: the same bytes as `JSON.stringify` prints. */
-export function printMembers(fields: JsonObject, written: WrittenLists | null): Piece[] {
-  if (written === null) return [JSON.stringify(fields).slice(1, -1)];
+export function printMembers(fields: JsonObject, written: WrittenLists | null): JsonText {
+  if (written === null) return JSON.stringify(fields).slice(1, -1);
   const pieces: Piece[] = [];
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
-    const begins = `${pieces.length === 0 ? "" : ","}${JSON.stringify(name)}:`;
-    pieces.push(begins, ...(Array.isArray(value) ? written.print(name, value) : [JSON.stringify(value)]));
+    pieces.push(`${pieces.length === 0 ? "" : ","}${JSON.stringify(name)}:`);
+    const text = Array.isArray(value) ? written.print(name, value) : JSON.stringify(value);
+    if (typeof text === "string") pieces.push(text);
+    else pieces.push(...text);
   }
   return pieces;
 }
 
-/** Bytes of the pieces in UTF-8. */
-export function pieceBytes(pieces: readonly Piece[]): number {
+/** Bytes of the text in UTF-8. */
+export function textBytes(text: JsonText): number {
+  if (typeof text === "string") return Buffer.byteLength(text);
   let bytes = 0;
-  for (const piece of pieces)
-    bytes += typeof piece === "string" ? Buffer.byteLength(piece) : piece.byteLength;
+  for (const piece of text) bytes += typeof piece === "string" ? Buffer.byteLength(piece) : piece.byteLength;
   return bytes;
 }
 
-/** One text of all pieces: a string if all of them are strings. */
-export function joined(pieces: readonly Piece[]): BodyText {
-  if (pieces.every((piece) => typeof piece === "string")) return pieces.join("");
-  const text = Buffer.allocUnsafeSlow(pieceBytes(pieces));
+/** One text of all of them: a string unless one is in pieces. */
+export function joined(...texts: readonly JsonText[]): BodyText {
+  let whole = "";
+  for (const text of texts) {
+    if (typeof text !== "string") return inBytes(texts.flat());
+    whole += text;
+  }
+  return whole;
+}
+
+function inBytes(pieces: readonly Piece[]): Uint8Array<ArrayBuffer> {
+  const text = Buffer.allocUnsafeSlow(textBytes(pieces));
   let at = 0;
   for (const piece of pieces) {
     if (typeof piece === "string") at += text.write(piece, at);

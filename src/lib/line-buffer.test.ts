@@ -135,9 +135,11 @@ test("a stalled reader delays the exit for at most a second", async () => {
   expect(await said()).toBe("wrote");
   end();
   expect(await said()).toBe("stalled"); // after a second
+  const stalledAt = performance.now();
   const ended = await Promise.race([child.exited, Bun.sleep(60_000).then(() => "not ended")]);
   child.kill("SIGKILL");
   expect(ended).toBe(0);
+  expect(performance.now() - stalledAt).toBeLessThan(10_000);
 }, 120_000);
 
 test("a reader that resumes is told how many lines it missed beyond the 8 MB that were kept", async () => {

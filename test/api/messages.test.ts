@@ -8,7 +8,7 @@ import { errorBody, eventsOfMessage, finalMessage, readMessage } from "../suppor
 import { MODELS, PREVIEW_V1 } from "../support/models.ts";
 import { ProcessGateway } from "../support/process-gateway.ts";
 import { waitFor } from "../support/wait.ts";
-import { watchWaiters } from "../support/waiters.ts";
+import { askedTwice } from "../support/waiters.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
@@ -357,18 +357,8 @@ test("a provider that breaks off ends the message with an error and its receipt,
 });
 
 test("a retry of a running stream follows it to its own end", async () => {
-  gateway.simulator.behave({
-    behaviour: { until_well: true, tokens_per_second: 100, completion_tokens: 50 },
-    calls: 1,
-  });
   const [sent, body] = [key(), { ...ASKED, stream: true }];
-  const first = ask(body, sent);
-  await waitFor(async () => (await gateway.balance(customer)).held !== 0n, "its hold");
-  using waiters = watchWaiters();
-  const second = ask(body, sent);
-  await waitFor(async () => waiters.count() === 1, "the retry to wait");
-  gateway.simulator.behaveWell();
-  const [one, two] = await Promise.all([first, second]);
+  const [one, two] = await askedTwice(gateway, customer, () => ask(body, sent));
   const [text, followed] = await Promise.all([one.text(), two.text()]);
   expect(followed).toBe(text);
   expect(two.headers.get("request-id")).toBe(one.headers.get("request-id"));

@@ -7,7 +7,7 @@ import type { ErrorJson } from "../support/events.ts";
 import { MODELS, onProvider, PLAIN, PREVIEW_V1 } from "../support/models.ts";
 import { readResponseStream, type ResponseJson, responseSchema } from "../support/response-schema.ts";
 import { reads, waitFor } from "../support/wait.ts";
-import { watchWaiters } from "../support/waiters.ts";
+import { askedTwice } from "../support/waiters.ts";
 
 /** Two providers: one speaks this shape itself, the other gets chat completions. */
 const ROUTES = [
@@ -290,18 +290,8 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
   });
 
   test("a retry of a running stream follows it to its own end", async () => {
-    gateway.simulator.behave({
-      behaviour: { until_well: true, tokens_per_second: 200, completion_tokens: 50 },
-      calls: 1,
-    });
     const sent = key();
-    const first = ask(LIVE, sent);
-    await waitFor(async () => (await gateway.balance(customer)).held !== 0n, "its hold");
-    using waiters = watchWaiters();
-    const second = ask(LIVE, sent);
-    await waitFor(async () => waiters.count() === 1, "the retry to wait");
-    gateway.simulator.behaveWell();
-    const [one, two] = await Promise.all([first, second]);
+    const [one, two] = await askedTwice(gateway, customer, () => ask(LIVE, sent));
     const [text, followed] = await Promise.all([one.text(), two.text()]);
     expect(followed).toBe(text);
     readResponseStream(text);

@@ -11,7 +11,7 @@ import type { Customer, TestGateway } from "../support/gateway.ts";
 import { preflight, startForPage } from "../support/page.ts";
 import { ProcessGateway } from "../support/process-gateway.ts";
 import { reads, waitFor } from "../support/wait.ts";
-import { watchWaiters } from "../support/waiters.ts";
+import { askedTwice } from "../support/waiters.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
@@ -201,18 +201,8 @@ test("a retry gets the same bytes, of an answer and of a stream, pays nothing an
 });
 
 test("a retry of a running stream follows it to its own end", async () => {
-  gateway.simulator.behave({
-    behaviour: { until_well: true, tokens_per_second: 100, completion_tokens: 50 },
-    calls: 1,
-  });
   const sent = key();
-  const first = asked(LIVE, sent);
-  await waitFor(async () => (await gateway.balance(customer)).held !== 0n, "its hold");
-  using waiters = watchWaiters();
-  const second = asked(LIVE, sent);
-  await waitFor(async () => waiters.count() === 1, "the retry to wait");
-  gateway.simulator.behaveWell();
-  const [one, two] = await Promise.all([first, second]);
+  const [one, two] = await askedTwice(gateway, customer, () => asked(LIVE, sent));
   const [text, followed] = await Promise.all([one.text(), two.text()]);
   expect(followed).toBe(text);
   expect(two.headers.get("brief-id")).toBe(one.headers.get("brief-id"));

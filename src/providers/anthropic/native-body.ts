@@ -4,7 +4,7 @@
 import type { NativeBody } from "../../domain/native-body.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import { echo, isJsonObject, refuse } from "../../domain/read-value.ts";
-import { pieceBytes, joined, type Piece, printMembers } from "../../domain/written-lists.ts";
+import { joined, type JsonText, printMembers, textBytes } from "../../domain/written-lists.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
 import { withoutNulls } from "../without-nulls.ts";
@@ -51,10 +51,10 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
     { price: release.price, scoped: isSent(CACHE_SCOPE, dialect.host) },
   );
   const betas = allowedBetas(native.headers[BETA_HEADER], dialect.host);
-  let printed: Piece[] | null = printMembers(fields, request.written);
+  let printed: JsonText | null = printMembers(fields, request.written);
   const inline = request.images > 0 || request.files > 0;
   const priced = inline ? withoutInlineData(fields) : fields;
-  const bytes = 2 + pieceBytes(priced === fields ? printed : printMembers(priced, null));
+  const bytes = 2 + textBytes(priced === fields ? printed : printMembers(priced, null));
   const { system, messages, tools } = fields;
   const demands = tools !== undefined || request.responseFormat !== null;
   return {
@@ -77,8 +77,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
       ...betas.ignored,
     ],
     thinks: (ceiling) => isOn(thoughts, ceiling),
-    print: (ceiling) =>
-      joined(["{", ...(printed ?? printMembers(fields, null)), printEnd(thoughts, ceiling)]),
+    print: (ceiling) => joined("{", printed ?? printMembers(fields, null), printEnd(thoughts, ceiling)),
     counted: () => countedOf(fields, thoughts),
     sent: () => {
       printed = null;

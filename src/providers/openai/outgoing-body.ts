@@ -6,11 +6,11 @@ import { REQUEST_FIELDS } from "../../domain/request-fields.ts";
 import { type Dialect, dialectOfModel } from "./dialects.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
 import {
-  pieceBytes,
-  joined,
   type BodyText,
-  type Piece,
+  joined,
+  type JsonText,
   printMembers,
+  textBytes,
   type WrittenLists,
 } from "../../domain/written-lists.ts";
 import { issuerOf } from "../issuer.ts";
@@ -43,30 +43,26 @@ class PrintedBody implements OutgoingBody {
   private readonly ceilingName: string;
   /** The text around the messages; `behind` is not closed. */
   private readonly before: string;
-  private behind: readonly Piece[] | null;
+  private behind: JsonText | null;
 
   constructor(draft: CallDraft, { family, dialect: usual }: BodyOptions) {
     const { request } = draft;
     const dialect = dialectOfModel(usual, draft.release.upstreamModel);
     const effort = possibleMode(draft, dialect);
-    const known: readonly string[] =
-      dialect.ownSampling === true ? dialect.fields.filter((name) => !SAMPLING.has(name)) : dialect.fields;
+    const known: readonly string[] = dialect.ownSampling === true ? withoutSampling(dialect) : dialect.fields;
     const issuer = dialect.reasoningDetails ? issuerOf(family, draft.release.upstreamModel) : "";
     this.request = request;
     this.places = request.native === null && !dialect.strictTurns;
     this.conversation = conversationFor(request, { family, issuer, effort, dialect });
     const temperature = dialect.ownSampling === true ? null : draft.temperature;
-    this.fields = bodyFields(
-      { ...draft, reasoningEffort: effort, temperature },
-      { ...dialect, fields: known },
-    );
+    this.fields = bodyFields({ ...draft, reasoningEffort: effort, temperature }, dialect, known);
     this.thinking = effort !== null && effort !== "none";
     this.mayThink = effort !== "none";
     this.keepsThoughts = dialect.keepsThoughts === true || dialect.thinking === "fixed";
     this.ceilingName = dialect.outputMaximum;
     this.before = `{"model":${JSON.stringify(draft.release.upstreamModel)},"messages":`;
     this.behind = membersBehind(this.fields, request.written);
-    const frame = Buffer.byteLength(this.before) + pieceBytes(this.behind) + 1;
+    const frame = Buffer.byteLength(this.before) + textBytes(this.behind) + 1;
     this.size = {
       bytes: frame + this.conversation.bytes + ceilingBytes(this.ceilingName),
       messages: this.conversation.messages.length,
@@ -84,7 +80,7 @@ class PrintedBody implements OutgoingBody {
   print(ceiling: number): BodyText {
     const { before, conversation, ceilingName } = this;
     const behind = this.behind ?? membersBehind(this.fields, null);
-    return joined([before, ...conversation.pieces, ...behind, `,"${ceilingName}":${ceiling}}`]);
+    return joined(before, conversation.text, behind, `,"${ceilingName}":${ceiling}}`);
   }
 
   thinks(): boolean {
@@ -99,9 +95,10 @@ class PrintedBody implements OutgoingBody {
 }
 
 /** All fields but the model and the messages, each after a comma. */
-function membersBehind(fields: Fields, written: WrittenLists | null): Piece[] {
+function membersBehind(fields: Fields, written: WrittenLists | null): JsonText {
   const members = printMembers(fields, written);
-  return members.every((piece) => piece.length === 0) ? [] : [",", ...members];
+  if (members.length === 0) return "";
+  return typeof members === "string" ? `,${members}` : [",", ...members];
 }
 
 type Messages = readonly Record<string, unknown>[];
@@ -112,20 +109,20 @@ class Conversation {
   readonly priced: Messages;
   /** The bytes of `priced` when printed. */
   readonly bytes: number;
-  private printed: Piece[] | null;
+  private printed: JsonText | null;
 
   constructor(
     readonly messages: Messages,
     { images, files, written }: ChatRequest,
   ) {
     const inline = images + files > 0;
-    this.printed = written === null ? [JSON.stringify(messages)] : written.print("messages", messages);
+    this.printed = written === null ? JSON.stringify(messages) : written.print("messages", messages);
     this.priced = inline ? withoutInline(messages) : messages;
-    this.bytes = pieceBytes(inline ? [JSON.stringify(this.priced)] : this.printed);
+    this.bytes = textBytes(inline ? JSON.stringify(this.priced) : this.printed);
   }
 
-  get pieces(): readonly Piece[] {
-    return this.printed ?? [JSON.stringify(this.messages)];
+  get text(): JsonText {
+    return this.printed ?? JSON.stringify(this.messages);
   }
 
   sent(): void {
@@ -155,10 +152,10 @@ const ceilingBytes = (name: string): number => name.length + 4 + String(Number.M
 /** For models with values of their own. */
 const SAMPLING: ReadonlySet<string> = new Set(["top_p", "frequency_penalty", "presence_penalty"]);
 
-type Said = Pick<Dialect, "thinking" | "keepsThoughts"> & { fields: readonly string[] };
+const withoutSampling = ({ fields }: Dialect): string[] => fields.filter((name) => !SAMPLING.has(name));
 
 /** Returns all fields but the model and the messages. */
-function bodyFields(draft: CallDraft, { fields: known, ...dialect }: Said): Fields {
+function bodyFields(draft: CallDraft, dialect: Dialect, known: readonly string[]): Fields {
   const { request } = draft;
   const { parallel_tool_calls: parallel, ...forwarded } = only(request.forwarded, known);
   const fields: Fields = {};

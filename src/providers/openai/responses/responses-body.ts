@@ -4,7 +4,7 @@
 import type { NativeBody } from "../../../domain/native-body.ts";
 import { isJsonObject } from "../../../domain/read-value.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
-import { pieceBytes, joined, type Piece, printMembers } from "../../../domain/written-lists.ts";
+import { joined, type JsonText, printMembers, textBytes } from "../../../domain/written-lists.ts";
 import type { CallDraft, OutgoingBody } from "../../provider.ts";
 import { unescaped } from "../../unescaped.ts";
 import { returnedItems } from "./reasoning-marks.ts";
@@ -18,7 +18,7 @@ const IDENTIFIERS = ["user", "safety_identifier", "prompt_cache_key"];
 export function responsesBody(draft: CallDraft, { body }: NativeBody, issuer: string): OutgoingBody {
   const { request } = draft;
   const fields = fieldsOf(draft, body, issuer);
-  let printed: Piece[] | null = printMembers(fields, request.written);
+  let printed: JsonText | null = printMembers(fields, request.written);
   const inline = request.images > 0 || request.files > 0;
   const priced = inline ? withoutData(fields) : fields;
   const { input, instructions } = priced;
@@ -26,7 +26,7 @@ export function responsesBody(draft: CallDraft, { body }: NativeBody, issuer: st
     native: true,
     places: !Array.isArray(body["input"]) || lengthOf(fields.input) === body["input"].length,
     size: {
-      bytes: 2 + pieceBytes(inline ? printMembers(priced, null) : printed) + CEILING_BYTES,
+      bytes: 2 + textBytes(inline ? printMembers(priced, null) : printed) + CEILING_BYTES,
       messages: (Array.isArray(input) ? input.length : 1) + (instructions === undefined ? 0 : 1),
       tools: request.tools.length,
       images: request.images,
@@ -34,8 +34,7 @@ export function responsesBody(draft: CallDraft, { body }: NativeBody, issuer: st
     },
     ignored: [],
     text: () => textOf(priced),
-    print: (ceiling) =>
-      joined(["{", ...(printed ?? printMembers(fields, null)), `,"${CEILING}":${ceiling}}`]),
+    print: (ceiling) => joined("{", printed ?? printMembers(fields, null), `,"${CEILING}":${ceiling}}`),
     sent: () => {
       printed = null;
     },
