@@ -204,7 +204,12 @@ export class GatewayProcess {
 
   /** The end of what the running child has printed, in one line. */
   private lastWords(): string {
-    return readFileSync(this.files.log, "utf8").slice(this.logFrom).slice(-LAST_WORDS).replace(/\s+/g, " ").trim();
+    return readFileSync(this.files.log)
+      .subarray(this.logFrom)
+      .toString()
+      .slice(-LAST_WORDS)
+      .replace(/\s+/g, " ")
+      .trim();
   }
 
   private absence(what: string, startMs = Date.now()): Absence {
