@@ -19,6 +19,8 @@ export interface Outline {
   members: number;
   /** One, plus a value for each comma and each opening bracket outside strings. */
   values: number;
+  /** Most levels of nesting. */
+  depth: number;
 }
 
 const TAB = 0x09;
@@ -49,7 +51,7 @@ export function outlineOf(
 ): Outline | null {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   const end = bytes.byteLength;
-  let [members, values, depth] = [0, 1, 0];
+  let [members, values, depth, deepest] = [0, 1, 0, 0];
   /** Where the latest string, and the latest of the outermost level, begin. */
   let [string, name] = [0, 0];
   for (let at = 0; at < end; at += 1) {
@@ -71,6 +73,7 @@ export function outlineOf(
       case OPEN_BRACE:
       case OPEN_BRACKET:
         if (++values > mostValues || ++depth > mostDepth) return null;
+        if (depth > deepest) deepest = depth;
         if (depth === 2 && byte === OPEN_BRACKET) lists?.open(name, at);
         break;
       case CLOSE_BRACE:
@@ -88,7 +91,7 @@ export function outlineOf(
         if (lists !== null && (byte === MINUS || isDigit(byte))) at = endOfNumber(bytes, at, lists);
     }
   }
-  return { members, values };
+  return { members, values, depth: deepest };
 }
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= NINE;
