@@ -121,7 +121,8 @@ function countMembers(value: unknown, numbers: { large: boolean }): number {
     return members;
   }
   const object = value as Record<string, unknown>;
-  for (const key of Object.keys(object)) members += 1 + countMembers(object[key], numbers);
+  // Twice as fast as `Object.keys`: all names are its own, as JSON wrote them.
+  for (const key in object) members += 1 + countMembers(object[key], numbers);
   return members;
 }
 
