@@ -14,7 +14,7 @@ export const VALUES_MAX = 500_000;
  */
 const VALUE_BYTES = 16;
 /** What smaller bodies say is printed: it takes some microseconds. */
-const WRITTEN_BYTES_MIN = 64 * 1024;
+const WRITTEN_BYTES_MIN = 16 * 1024;
 
 export class ReceivedBody {
   /** Undefined until it is asked for. */
