@@ -1,5 +1,5 @@
 // What chunks of texts were counted at: an agent sends its whole conversation with each call, a little longer each time, and only the
-// new end of it is left to count (decision 98).
+// new end of it is left to count (decision 100).
 import type { TableName } from "./vocabulary.ts";
 
 /** Shorter ones are ends of texts, which come once, and answers, which are their own. */
