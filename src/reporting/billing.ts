@@ -22,7 +22,7 @@ import {
   PIECE,
 } from "./ledger-place.ts";
 import { type CreditTransaction, creditTransactionsPage } from "./credit-transactions.ts";
-import { stillRuns } from "./request-time.ts";
+import { stillRunsIn } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
 
 export type LedgerQuery = z.output<typeof billingShapes.ledgerQuery>;
@@ -53,8 +53,7 @@ export async function billingSums(
     .select((eb) => [
       eb
         .selectFrom("request")
-        .whereRef("request.org_id", "=", "org_balance.org_id")
-        .where(stillRuns(sql))
+        .where(stillRunsIn(sql, eb.ref("org_balance.org_id")))
         .select((eb) => eb.fn.countAll<bigint>().as("holds"))
         .$asScalar()
         .$notNull()
@@ -103,9 +102,8 @@ export async function openHolds(
     .select(["request_id", "key_id", "model", "hold", "admitted_at", "deadline_at"])
     .where((eb) =>
       eb.and([
-        eb("org_id", "=", organizationId),
+        stillRunsIn(sql, organizationId),
         ...when(requestCursor(cursor), (id) => eb("request_id", "<", id)),
-        stillRuns(sql),
       ]),
     )
     .orderBy("request_id", "desc")

@@ -7,6 +7,7 @@ import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { printTime } from "../domain/print.ts";
 import { from, rowOf, rowsOf } from "../store/query.ts";
 import { type ActivityPorts, labelled } from "./activity.ts";
+import { LOOKED_AT } from "./activity-reach.ts";
 import {
   asksRequestLog,
   asksRequests,
@@ -26,8 +27,6 @@ type Query = Omit<z.output<typeof shapes.operatorRequestsQuery>, "find">;
 type Found = z.output<typeof shapes.operatorRequests>;
 type Ports = Pick<ActivityPorts, "sql" | "clock" | "labels" | "flushRequestLog">;
 
-/** The number of requests, and as many request log rows, that a page examines, whatever the filter. */
-const LOOKED_AT = 5_000;
 /** The initial length of the span, and the factor by which it grows or shrinks. */
 const FIRST_SPAN_MS = 60_000;
 const STEP = 4;
