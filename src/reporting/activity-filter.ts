@@ -48,14 +48,16 @@ const ofOrganization =
       ? eb("org_id", "in", from.selectFrom("organization").select("org_id"))
       : eb("org_id", "=", id);
 
+/** Found by their index; `requestsLike` says which they are. */
+const running = (sql: Sql, organizationId: string | null): Condition[] =>
+  organizationId === null ? [] : [stillRunsIn(sql, organizationId)];
+
 /** The filter as a condition on the ledger's requests; a window is a range of their ids. */
 export const ofRequests =
   (sql: Sql, { organizationId, query, window: { fromMs, toMs }, reach }: Filter) =>
   (eb: ExpressionBuilder<Tables, "request">): Condition =>
     eb.and([
-      organizationId !== null && query.state === "running"
-        ? stillRunsIn(sql, organizationId)
-        : ofOrganization(organizationId)(eb),
+      ...(query.state === "running" ? running(sql, organizationId) : [ofOrganization(organizationId)(eb)]),
       ...when(reach ?? undefined, (id) => eb("request_id", ">=", id)),
       ...when(requestCursor(query.cursor), (id) => eb("request_id", "<", id)),
       ...when(fromMs, (ms) => eb("request_id", ">=", sinceRequest(ms))),

@@ -105,7 +105,9 @@ async function ofLedger(sql: Sql, counted: Counted): Promise<Count[]> {
       .selectFrom(piece)
       .select((eb) => [
         "request_id",
-        fragment<bigint | null>`CASE WHEN ${requestsLike(sql, filter.query)(eb)} THEN ${bucket} END`.as("bucket"),
+        fragment<bigint | null>`CASE WHEN ${requestsLike(sql, filter.query)(eb)} THEN ${bucket} END`.as(
+          "bucket",
+        ),
         state.as("state"),
       ])
       .as("told");

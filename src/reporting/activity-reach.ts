@@ -11,9 +11,11 @@ export const LOOKED_AT = 5_000;
 /** So many damaged ids in a row leave a page without an end that a cursor could name. */
 const SPARE = 16;
 
+/** True if only some requests are asked for, whenever they were. */
+export const isNarrowed = ({ state, key, model, surface, code }: Filter["query"]): boolean =>
+  [state, key, model, surface, code].some((asked) => asked !== undefined);
 /** True if a page may have to read many rows to find few. Those that run have an index of their own. */
-const mayFindLittle = ({ state, key, model, surface, code }: Filter["query"]): boolean =>
-  state !== "running" && [state, key, model, surface, code].some((asked) => asked !== undefined);
+const mayFindLittle = (query: Filter["query"]): boolean => query.state !== "running" && isNarrowed(query);
 
 /**
  * The oldest id that this page examines; the next one continues with older ones. Null if it may go back to

@@ -29,6 +29,7 @@ import {
   type ActivityRow,
   type HeldRow,
   type LoggedRow,
+  newestOfBoth,
   REQUEST_COLUMNS,
   requestLogRow,
   requestRow,
@@ -74,7 +75,7 @@ export async function activityPage(
   const asked = { filter: { ...unbounded, reach }, found, limit: limit + 1 };
   const held = asksRequests(query) ? await heldRows(on, asked) : [];
   const logged = asksRequestLog(query) ? await loggedRows(on, asked) : [];
-  const rows = await labelled(on, organizationId, { held, logged });
+  const rows = await labelled(on, organizationId, newestOfBoth({ held, logged }, limit + 1));
   const data = rows.slice(0, limit);
   if (rows.length > limit) return { data, next_cursor: data.at(-1)?.id ?? null, searched_to: null };
   const searched_to = reach === null ? null : printTime(timeOfRequest(reach));

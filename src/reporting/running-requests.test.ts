@@ -8,6 +8,7 @@ import { activityPage, type ActivityPorts } from "./activity.ts";
 import { activityHistogramOf } from "./activity-histogram.ts";
 import { billingSums, openHolds } from "./billing.ts";
 import { LabelBook } from "./labels.ts";
+import { requestsOfAll } from "./operator-requests.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 
@@ -35,7 +36,8 @@ function planned() {
   labels.releasesOf = () => Promise.resolve(new Map());
   const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 };
   const on: ActivityPorts = { sql, clock, ledger, labels, flushRequestLog: () => Promise.resolve() };
-  const read = (): string[] => plans
+  const read = (): string[] =>
+    plans
       .flat()
       .filter((step) => /^(SCAN|SEARCH) request /.test(step))
       .map((step) => step.replace("COVERING ", ""));
@@ -58,5 +60,12 @@ test("the number of open holds, and running requests over time", async () => {
   expect((await billingSums(on, "org_a")).open_holds).toBe(4);
   const { states } = await activityHistogramOf(on, "org_a", { state: "running", range: "24h" });
   expect(states.find(({ state }) => state === "running")?.counts.at(-1)).toBe(4);
+  expect(new Set(read())).toEqual(new Set([BY_INDEX]));
+});
+
+test("running requests of all organizations, on one page whenever they began", async () => {
+  const { on, read } = planned();
+  const { data, searched_to } = await requestsOfAll(on, { state: "running" }, 1);
+  expect([data.length, searched_to]).toEqual([8, null]);
   expect(new Set(read())).toEqual(new Set([BY_INDEX]));
 });

@@ -157,7 +157,9 @@ const nameOf = ({ key_id: key, model }: Pick<CellRow, "key_id" | "model">): stri
 async function fromRequests(sql: Sql, asked: Asked): Promise<UsageCell[]> {
   const { organizationId } = asked;
   const cells: UsageCell[] = [];
-  const pieces = sumRequests(sql, { organizationId, ...idsAround(asked) }, (piece) => cellsOf(sql, asked, piece));
+  const pieces = sumRequests(sql, { organizationId, ...idsAround(asked) }, (piece) =>
+    cellsOf(sql, asked, piece),
+  );
   for await (const row of pieces) if (row.bucket !== null) cells.push(cellOf({ ...row, bucket: row.bucket }));
   return cells;
 }

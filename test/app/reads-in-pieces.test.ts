@@ -55,8 +55,9 @@ describe.each(STORES)("%s", (store) => {
   async function statementsOf(read: () => Promise<unknown>): Promise<number> {
     const from = reads.asked.length;
     await read();
-    return reads.asked.slice(from).filter(({ text, values }) => /from "request"/.test(text) && values.includes(org))
-      .length;
+    return reads.asked
+      .slice(from)
+      .filter(({ text, values }) => /from "request"/.test(text) && values.includes(org)).length;
   }
 
   test("a filter that matches nothing is given up after 5,000 requests, and its cursor goes on to the end", async () => {
@@ -116,11 +117,28 @@ describe.each(STORES)("%s", (store) => {
     expect(seen).toMatchObject({
       requests: ROWS,
       error_rate: rows.count((n) => n % 50 === 0) / ROWS,
-      first_part_ms: { p50: rows.firstParts[Math.floor(times * 0.5)], p95: rows.firstParts[Math.floor(times * 0.95)] },
+      first_part_ms: {
+        p50: rows.firstParts[Math.floor(times * 0.5)],
+        p95: rows.firstParts[Math.floor(times * 0.95)],
+      },
     });
     expect(await statementsOf(histogram)).toBe(pieces);
     expect(await statementsOf(byProvider)).toBe(pieces);
     expect(await statementsOf(overview)).toBe(pieces);
+  });
+
+  test("files take a few statements for each 200 rows, and have every row once", async () => {
+    const entries = 2_000;
+    const [from, all] = [reads.asked.length, () => reads.asked.length];
+    await gateway.tamper(rows.entries(entries));
+    const ledger = await root.send("GET", `/app/v1/orgs/${org}/billing/ledger.csv?range=30d&kind=charge`);
+    expect(linesOf(ledger.text)).toBe(entries);
+    expect(all() - from).toBeLessThan((2 * entries) / 200 + 40);
+    const before = all();
+    const requests = await root.send("GET", `/app/v1/operator/requests.csv?range=30d`);
+    const ids = requests.text.match(/req_[0-9a-f]{32}/g) ?? [];
+    expect([ids.length, new Set(ids).size]).toEqual([ROWS, ROWS]);
+    expect(all() - before).toBeLessThan((10 * ROWS) / 200 + 40);
   });
 
   test("a damaged row in the middle of a piece, and one at its end, leave the sums of all others exact", async () => {
@@ -154,8 +172,7 @@ describe.each(STORES)("%s", (store) => {
       `UPDATE request SET state = 'settled', closed_txn = 1, hold = 5000000, charge = ${rows.charge(n)} WHERE request_id = ?1`;
     for (const id of [early, late]) await gateway.tamper(running, id);
     const from = reads.asked.length;
-    const walked = (): number =>
-      reads.asked.slice(from).filter(({ text }) => /"walked"/.test(text)).length;
+    const walked = (): number => reads.asked.slice(from).filter(({ text }) => /"walked"/.test(text)).length;
     reads.hold();
     const reading = histogram();
     for (let statements = 1; walked() < 3; statements += 1) {
@@ -183,6 +200,8 @@ describe.each(STORES)("%s", (store) => {
 const sum = (counts: readonly number[]): number => counts.reduce((total, one) => total + one, 0);
 const dollars = (nano: bigint): string => `${nano / 10n ** 9n}.${String(nano % 10n ** 9n).padStart(9, "0")}`;
 
+const linesOf = (csv: string): number => csv.trim().split("\r\n").length - 1;
+
 type Rows = ReturnType<typeof rowsOf>;
 
 /** Requests 1 to ROWS, the oldest first; every fiftieth was released with a 502. */
@@ -205,6 +224,13 @@ function rowsOf(store: Store, { organizationId, keyId }: Customer) {
         CASE WHEN i % 50 = 0 THEN 502 ELSE 200 END, CASE WHEN i % 50 = 0 THEN NULL ELSE 'stop' END,
         CASE WHEN i % 50 = 0 THEN NULL ELSE i * 7919 % 10007 END FROM n`;
   };
+  const bytes = isLite ? "zeroblob(32)" : "decode(repeat('00', 32), 'hex')";
+  const entries = (count: number): string => {
+    const many = `WITH RECURSIVE n(i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
+    return `${isLite ? "" : many} INSERT INTO ledger_entry (org_id, slot, version, txn, kind, debit, credit, amount, available_before,
+        available_after, held_before, held_after, requests, at, prev_hash, hash)
+      ${isLite ? many : ""} SELECT '${organizationId}', 0, 1000 + i, i, 'charge', 'a', 'b', 1, 0, 0, 0, 0, 1, ${at}, ${bytes}, ${bytes} FROM n`;
+  };
   const ms = (n: number): number => firstMs + n * STEP_MS;
   const hexOf = (n: number, digits: number): string => n.toString(16).padStart(digits, "0");
   const id = (n: number): string => `req_${hexOf(ms(n), 12)}7${hexOf(n, 19)}`;
@@ -213,6 +239,7 @@ function rowsOf(store: Store, { organizationId, keyId }: Customer) {
   const firstPart = (n: number): number => (n * 7919) % 10_007;
   return {
     insert: insert(1, ROWS),
+    entries,
     one: (n: number) => insert(n, n),
     at: (n: number): string => new Date(ms(n)).toISOString(),
     id,
