@@ -13,6 +13,8 @@ setDefaultTimeout(120_000);
 const ROWS = 20_000;
 const PIECE = 2_500;
 const EXAMINED = 5_000;
+/** Rows of the request log. */
+const LOGGED = 6_000;
 /** Ten days of them, the last one a minute ago. */
 const STEP_MS = 40_000;
 
@@ -51,13 +53,13 @@ describe.each(STORES)("%s", (store) => {
       pages.push(await activity(`${query}${cursor === "" ? "" : `&cursor=${cursor}`}`));
     return pages;
   }
-  /** The statements that this read sends about requests of this organization. */
-  async function statementsOf(read: () => Promise<unknown>): Promise<number> {
+  /** The statements that this read sends about rows of this organization in the table. */
+  async function statementsOf(read: () => Promise<unknown>, table = "request"): Promise<number> {
     const from = reads.asked.length;
     await read();
     return reads.asked
       .slice(from)
-      .filter(({ text, values }) => /from "request"/.test(text) && values.includes(org)).length;
+      .filter(({ text, values }) => text.includes(`from "${table}"`) && values.includes(org)).length;
   }
 
   test("a filter that matches nothing is given up after 5,000 requests, and its cursor goes on to the end", async () => {
@@ -125,6 +127,43 @@ describe.each(STORES)("%s", (store) => {
     expect(await statementsOf(histogram)).toBe(pieces);
     expect(await statementsOf(byProvider)).toBe(pieces);
     expect(await statementsOf(overview)).toBe(pieces);
+  });
+
+  test("refusals by cause, those of a key over time and savings by replays are read in pieces, and are exact", async () => {
+    await gateway.tamper(rows.log);
+    const pieces = 1 + Math.ceil(LOGGED / PIECE);
+    const refused = (n: number) => n % 3 !== 0;
+    const of = (code: string, counts = (n: number) => refused(n) && rows.code(n) === code) =>
+      rows.times(counts);
+    const causes = (list: readonly { code: string; requests: number }[]) =>
+      list.map(({ code, requests }) => [code, requests]);
+    const byCause = [
+      ["rate_limit_exceeded", of("rate_limit_exceeded")],
+      ["model_not_found", of("model_not_found")],
+    ];
+    const seen = await overview();
+    expect([seen.refused, causes(seen.refusals)]).toEqual([rows.times(refused), byCause]);
+    const key = customer.keyId;
+    const ofKey = () =>
+      root.app("GET /orgs/{org}/keys/{key}/refusals", { org, key }, undefined, "?range=30d");
+    const { codes, refusals } = await ofKey();
+    expect([causes(refusals), codes.map(({ code, counts }) => [code, sum(counts)])]).toEqual([
+      byCause,
+      byCause,
+    ]);
+    const savings = () => root.app("GET /orgs/{org}/usage/savings", { org }, undefined, "?range=30d");
+    expect(await savings()).toMatchObject({
+      replays: rows.times((n) => n % 3 === 0),
+      replayed_usd: dollars(rows.repaid),
+    });
+    expect(sum((await histogram()).states.find(({ state }) => state === "refused")?.counts ?? [])).toBe(
+      rows.times(refused),
+    );
+    expect(await statementsOf(overview, "journal")).toBe(pieces);
+    expect(await statementsOf(ofKey, "journal")).toBe(2 * pieces);
+    expect(await statementsOf(savings, "journal")).toBe(pieces);
+    expect(await statementsOf(histogram, "journal")).toBe(pieces);
+    await gateway.tamper("DELETE FROM journal WHERE org_id = ?1", org);
   });
 
   test("files take a few statements for each 200 rows, and have every row once", async () => {
@@ -231,15 +270,30 @@ function rowsOf(store: Store, { organizationId, keyId }: Customer) {
         available_after, held_before, held_after, requests, at, prev_hash, hash)
       ${isLite ? many : ""} SELECT '${organizationId}', 0, 1000 + i, i, 'charge', 'a', 'b', 1, 0, 0, 0, 0, 1, ${at}, ${bytes}, ${bytes} FROM n`;
   };
+  // Two of three were refused; every second replay does not say of what.
+  const many = `WITH RECURSIVE n(i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ${LOGGED})`;
+  const log = `${isLite ? "" : many} INSERT INTO journal (org_id, request_id, key_id, kind, at, status, code, model, stream, requests, replay_of)
+    ${isLite ? many : ""} SELECT '${organizationId}', 'req_' || ${hex(at, 12)} || '8' || ${hex("i", 19)}, '${keyId}',
+      CASE WHEN i % 3 = 0 THEN 'replay' ELSE 'refused' END, ${at}, 400,
+      CASE WHEN i % 3 = 0 THEN NULL WHEN i % 7 = 0 THEN 'model_not_found' ELSE 'rate_limit_exceeded' END, NULL, 0, 1 + i % 5,
+      CASE WHEN i % 6 = 0 THEN 'req_' || ${hex(at, 12)} || '7' || ${hex("i", 19)} END FROM n`;
   const ms = (n: number): number => firstMs + n * STEP_MS;
   const hexOf = (n: number, digits: number): string => n.toString(16).padStart(digits, "0");
   const id = (n: number): string => `req_${hexOf(ms(n), 12)}7${hexOf(n, 19)}`;
   const numbers = Array.from({ length: ROWS }, (_, n) => n + 1);
+  const logged = numbers.slice(0, LOGGED);
   const charge = (n: number): bigint => BigInt(3_000_000 + n);
   const firstPart = (n: number): number => (n * 7919) % 10_007;
   return {
     insert: insert(1, ROWS),
     entries,
+    log,
+    code: (n: number): string => (n % 7 === 0 ? "model_not_found" : "rate_limit_exceeded"),
+    /** How many calls these rows of the request log stand for. */
+    times: (of: (n: number) => boolean): number => sum(logged.filter(of).map((n) => 1 + (n % 5))),
+    repaid: logged
+      .filter((n) => n % 6 === 0 && n % 50 !== 0)
+      .reduce((total, n) => total + charge(n) * BigInt(1 + (n % 5)), 0n),
     one: (n: number) => insert(n, n),
     at: (n: number): string => new Date(ms(n)).toISOString(),
     id,
