@@ -9,7 +9,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { exact } from "../store/exact-sum.ts";
 import { exactTotal, from } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
-import { type CausesPorts, isRefused, loggedIn, refusalCauses } from "./refusal-causes.ts";
+import { type CausesPorts, refusedRows, loggedIn, refusalCauses } from "./refusal-causes.ts";
 import { OF_PIECE, sumRequestLog } from "./request-pieces.ts";
 import { bucketOf, type Buckets, bucketsOf, printBuckets, startsOf } from "./usage-buckets.ts";
 import type { Window } from "./windows.ts";
@@ -62,7 +62,7 @@ async function codesOf(sql: Sql, { org, key, window, buckets }: Counted): Promis
         "request_id",
         "code",
         "requests",
-        fragment<bigint | null>`CASE WHEN ${isRefused(key)(eb)} THEN ${bucket} END`.as("bucket"),
+        fragment<bigint | null>`CASE WHEN ${refusedRows(key)(eb)} THEN ${bucket} END`.as("bucket"),
       ])
       .as("refused");
     return from

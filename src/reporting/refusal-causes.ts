@@ -46,8 +46,8 @@ export const loggedIn = (organizationId: string, { fromMs, toMs }: Window) => ({
   to: sinceRequest(toMs + 1),
 });
 
-/** Condition on the request log: refusals, of all keys or of one. */
-export const isRefused =
+/** Condition on the request log for its refusals, of all keys or of one. */
+export const refusedRows =
   (key: string | undefined) =>
   (eb: ExpressionBuilder<Tables, "journal">): Expression<SqlBool> =>
     eb.and([eb("kind", "=", "refused"), ...when(key, (id) => eb("key_id", "=", id))]);
@@ -69,7 +69,7 @@ async function countsOf(sql: Sql, organizationId: string, { window, key }: Wante
       .selectFrom(piece)
       .select((eb) => [
         "request_id",
-        fragment<string | null>`CASE WHEN ${isRefused(key)(eb)} THEN code END`.as("code"),
+        fragment<string | null>`CASE WHEN ${refusedRows(key)(eb)} THEN code END`.as("code"),
         only(ABOUT_MODEL, "model").as("about_model"),
         only(ABOUT_KEY, "key_id").as("about_key"),
         "requests",

@@ -6,7 +6,7 @@ import { from, rowOf, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 
 /** The number of rows that one statement reads: a few milliseconds of the store. */
-const PIECE = 2_500;
+export const PIECE_ROWS = 2_500;
 
 /** The requests of one organization in the order of their ids: `from` ≤ id < `to`; `from` is the start of an id. */
 interface Range {
@@ -44,7 +44,7 @@ const pieceOfRequests = ({ organizationId, after, last }: Bounds) =>
     .where("request_id", ">", after)
     .where("request_id", "<=", last)
     .orderBy("request_id")
-    .limit(PIECE)
+    .limit(PIECE_ROWS)
     .as("request");
 
 const pieceOfLog = ({ organizationId, after, last }: Bounds) =>
@@ -55,7 +55,7 @@ const pieceOfLog = ({ organizationId, after, last }: Bounds) =>
     .where("request_id", ">", after)
     .where("request_id", "<=", last)
     .orderBy("request_id")
-    .limit(PIECE)
+    .limit(PIECE_ROWS)
     .as("journal");
 
 /**
@@ -103,6 +103,6 @@ async function* walk<Row extends Walked>(
     yield* rows;
     // By the store's order, which for a damaged id may not be the one of this language.
     const [piece] = rows;
-    after = piece === undefined || piece.walked < PIECE ? null : piece.last;
+    after = piece === undefined || piece.walked < PIECE_ROWS ? null : piece.last;
   }
 }
