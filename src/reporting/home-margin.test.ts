@@ -25,7 +25,7 @@ const used = (model: string, charge: bigint, tokens = 1_000_000n) => ({
 const route = (model: string, provider: string, upstreamModel: string) =>
   ({ release: { model, provider, upstreamModel } }) as RouteStanding;
 
-const VARIANCE = [{ org_id: "org_a", release_digest: "d", walked: 1n, last: "req_1", amount: half(7n) }];
+const VARIANCE = [{ org_id: "org_a", release: "d", walked: 1n, last: "req_1", amount: half(7n) }];
 const margin = (rows: object[], routes: RouteStanding[]) =>
   marginOf({
     sql: {
