@@ -12,7 +12,15 @@ export const paged = (command: Command): Command =>
     .option("--limit <n>", "at most this many, up to 200")
     .option("--cursor <cursor>", "next_cursor of the previous page");
 
+interface Listed {
+  next_cursor: string | null;
+  /** How far back the list was searched, if it ended before its page was full. */
+  searched_to?: string | null;
+}
+
 /** Goes to stderr, so that nobody mistakes a page for the whole list. */
-export function tellMore({ next_cursor }: { next_cursor: string | null }): void {
-  if (next_cursor !== null) say(`There are more: add --cursor ${next_cursor}`);
+export function tellMore({ next_cursor, searched_to = null }: Listed): void {
+  if (next_cursor === null) return;
+  const more = searched_to === null ? "There are more" : `Searched back to ${searched_to}, there may be more`;
+  say(`${more}: add --cursor ${next_cursor}`);
 }

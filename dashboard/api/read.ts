@@ -19,6 +19,26 @@ export const read = <R extends Read>(route: R, params: Params<R>, asked: Asked<R
     queryFn: ({ signal }) => get<Answer<R>>(addressOf(route, params, asked), signal),
   });
 
+/** How many pages a search reads by itself after one that found nothing. */
+const FURTHER = 9;
+
+/** A page of a search that may end before it found anything: goes on to the first page with a row, up to a limit. */
+export const readFound = <R extends Read>(route: R, params: Params<R>, asked: Asked<R> = {}) =>
+  queryOptions({
+    queryKey: [...segmentsOf(route, params), asked],
+    queryFn: async ({ signal }) => {
+      const page = (cursor?: string) =>
+        get<Answer<R> & Paged<Row<R>>>(
+          addressOf(route, params, (cursor === undefined ? asked : { ...asked, cursor }) as Asked<R>),
+          signal,
+        );
+      let found = await page();
+      for (let more = 0; more < FURTHER && found.data.length === 0 && found.next_cursor !== null; more += 1)
+        found = await page(found.next_cursor);
+      return found;
+    },
+  });
+
 /** Lists that come in pages; `select` joins them into one list. While filters change, the old rows stay. */
 export const readPages = <R extends Read>(route: R, params: Params<R>, asked: Asked<R> = {}) =>
   infiniteQueryOptions({

@@ -5,7 +5,7 @@ import { assertKeyAsked } from "../registry/api-keys.ts";
 import { activityOf, activityPage } from "../reporting/activity.ts";
 import { activityHistogramOf } from "../reporting/activity-histogram.ts";
 import { requestsFoundBy } from "../reporting/found-requests.ts";
-import { requestsOfAll } from "../reporting/operator-requests.ts";
+import { pagesOfAll, requestsOfAll } from "../reporting/operator-requests.ts";
 import { receiptOfRequest } from "../reporting/receipts.ts";
 import { csvFile, windowFileName } from "./csv.ts";
 import { standingWindow } from "../reporting/windows.ts";
@@ -133,6 +133,7 @@ export const requestsEndpoints = [
     output: "csv",
     run: ({ input: { find, ...asked } }, { reports }) => {
       const query = standingWindow(asked, reports.clock.nowMs());
+      const page = pagesOfAll(reports, { ...query, limit: PAGE_ROWS_MAX });
       return csvFile({
         name: windowFileName("requests", asked.org, asked),
         columns: {
@@ -140,10 +141,7 @@ export const requestsEndpoints = [
           org_name: (row: OperatorRow) => row.org.name,
           ...REQUEST_COLUMNS,
         },
-        page: (cursor) =>
-          find === undefined
-            ? requestsOfAll(reports, { ...query, cursor, limit: PAGE_ROWS_MAX })
-            : requestsFoundBy(reports, find, query.org),
+        page: find === undefined ? page : () => requestsFoundBy(reports, find, query.org),
       });
     },
   }),

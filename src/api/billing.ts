@@ -1,7 +1,7 @@
 // Credits of one organization: what is left of them and why, open holds, the ledger, purchases.
 import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
-import { billingSums, ledgerPage, openHolds, topUpsPage } from "../reporting/billing.ts";
+import { billingSums, firstEntryAsked, ledgerPage, openHolds, topUpsPage } from "../reporting/billing.ts";
 import { csvFile, windowFileName } from "./csv.ts";
 import { standingWindow } from "../reporting/windows.ts";
 import { endpoint } from "./endpoint.ts";
@@ -48,9 +48,10 @@ export const billingEndpoints = [
     who: "billing.see",
     input: shapes.ledgerQuery.extend(ofOrganization),
     output: "csv",
-    run: ({ input: { org, ...asked } }, { reports }) => {
+    run: async ({ input: { org, ...asked } }, { reports }) => {
       const query = standingWindow(asked, reports.clock.nowMs());
-      return csvFile({
+      const lowest = await firstEntryAsked(reports, org, query);
+      return await csvFile({
         name: windowFileName("ledger", org, asked),
         columns: {
           n: (row: z.output<typeof shapes.ledgerList>["data"][number]) => row.n,
@@ -64,7 +65,7 @@ export const billingEndpoints = [
           requests: (row) => row.requests,
           hash: (row) => row.hash,
         },
-        page: (cursor) => ledgerPage(reports, org, { ...query, cursor, limit: PAGE_ROWS_MAX }),
+        page: (cursor) => ledgerPage(reports, org, { ...query, cursor, limit: PAGE_ROWS_MAX }, { lowest }),
       });
     },
   }),

@@ -122,17 +122,21 @@ export const changeKey = (
     return (yield* find(keyId, nowMs)) ?? key;
   });
 
-/** Assigns open requests to their day, as requests admitted from now on are. */
+/**
+ * Assigns open requests to their day, as requests admitted from now on are. Uses the index of running requests, which are
+ * few: by the primary key everything that the organization ever sent would be read, on the thread of requests.
+ */
 const noteOpenHolds = ({ organizationId, id }: KeyRecord): Query<unknown> =>
   ask(
     {
-      sqlite: `${NOTE_HOLDS} state = 'dispatched' ON CONFLICT DO NOTHING`,
-      postgresql: `${NOTE_HOLDS} closed_txn IS NULL ON CONFLICT DO NOTHING`,
+      sqlite: `${NOTE_HOLDS} INDEXED BY request_unfinished WHERE state = 'dispatched' ${OF_KEY}`,
+      postgresql: `${NOTE_HOLDS} WHERE closed_txn IS NULL ${OF_KEY}`,
     },
     [organizationId, id],
   );
 const NOTE_HOLDS = `INSERT INTO key_hold (org_id, key_id, request_id)
-  SELECT org_id, key_id, request_id FROM request WHERE org_id = ?1 AND key_id = ?2 AND`;
+  SELECT org_id, key_id, request_id FROM request`;
+const OF_KEY = "AND org_id = ?1 AND key_id = ?2 ON CONFLICT DO NOTHING";
 
 /** An organization's live keys, and the ones revoked last. */
 export const keysOf = (on: Reader, organizationId: string): Promise<KeyRecord[]> =>

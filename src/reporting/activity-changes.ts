@@ -3,6 +3,7 @@
 import { from, rowsOf } from "../store/query.ts";
 import { type ActivityPorts, labelled } from "./activity.ts";
 import { type ActivityQuery, newestOfRequestLog, newestRequests } from "./activity-filter.ts";
+import { LOOKED_AT, reachOf } from "./activity-reach.ts";
 import { type ActivityRow, REQUEST_COLUMNS } from "./activity-rows.ts";
 import { windowIfAsked } from "./windows.ts";
 
@@ -44,7 +45,8 @@ async function newestOf(
   organizationId: string,
   query: Look["query"],
 ): Promise<SeenVersions> {
-  const filter = { organizationId, query, window: windowIfAsked(query, clock.nowMs()) };
+  const unbounded = { organizationId, query, window: windowIfAsked(query, clock.nowMs()) };
+  const filter = { ...unbounded, reach: await reachOf(sql, unbounded, LOOKED_AT) };
   const held = newestRequests(sql, filter, NEWEST).clearSelect().select(["request_id", "state", "hold"]);
   const logged = newestOfRequestLog(filter, NEWEST).clearSelect().select(["request_id", "requests"]);
   const versions: [string, Version][] = [

@@ -10,7 +10,7 @@ import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 import { REQUEST_COLUMNS } from "./activity-rows.ts";
 import { requestCursor } from "./cursors.ts";
-import { sinceRequest, stillRuns } from "./request-time.ts";
+import { sinceRequest, stillRuns, stillRunsIn } from "./request-time.ts";
 import type { Window } from "./windows.ts";
 
 export type ActivityQuery = z.output<typeof activityShapes.activityQuery>;
@@ -31,6 +31,8 @@ export interface Filter {
   organizationId: string | null;
   query: Pick<ActivityQuery, "state" | "key" | "model" | "surface" | "code" | "cursor">;
   window: Partial<Window>;
+  /** The oldest id examined; null or missing: no bound besides the window. */
+  reach?: string | null;
 }
 
 /** Rows from before there were several surfaces name none. */
@@ -46,15 +48,30 @@ const ofOrganization =
       ? eb("org_id", "in", from.selectFrom("organization").select("org_id"))
       : eb("org_id", "=", id);
 
+/** Found by their index; `requestsLike` says which they are. */
+const running = (sql: Sql, organizationId: string | null): Condition[] =>
+  organizationId === null ? [] : [stillRunsIn(sql, organizationId)];
+
 /** The filter as a condition on the ledger's requests; a window is a range of their ids. */
 export const ofRequests =
-  (sql: Sql, { organizationId, query, window: { fromMs, toMs } }: Filter) =>
+  (sql: Sql, { organizationId, query, window: { fromMs, toMs }, reach }: Filter) =>
   (eb: ExpressionBuilder<Tables, "request">): Condition =>
     eb.and([
-      ofOrganization(organizationId)(eb),
+      ...(query.state === "running" ? running(sql, organizationId) : [ofOrganization(organizationId)(eb)]),
+      ...when(reach ?? undefined, (id) => eb("request_id", ">=", id)),
       ...when(requestCursor(query.cursor), (id) => eb("request_id", "<", id)),
       ...when(fromMs, (ms) => eb("request_id", ">=", sinceRequest(ms))),
       ...when(toMs, (ms) => eb("request_id", "<", sinceRequest(ms))),
+      requestsLike(sql, query)(eb),
+    ]);
+
+type Narrowed = Omit<Filter["query"], "cursor">;
+
+/** The part of the filter that no index knows, wherever and whenever a request was. */
+export const requestsLike =
+  (sql: Sql, query: Narrowed) =>
+  (eb: ExpressionBuilder<Tables, "request">): Condition =>
+    eb.and([
       ...when(query.key, (id) => eb("key_id", "=", id)),
       ...when(query.model, (model) => eb("model", "=", model)),
       ...when(query.surface, (surface) => eb(surfaceNamed, "=", surface)),
@@ -79,13 +96,22 @@ function inState(
 
 /** The same on the request log, where a state is a kind. */
 export const ofRequestLog =
-  ({ organizationId, query, window: { fromMs, toMs } }: Filter) =>
+  ({ organizationId, query, window: { fromMs, toMs }, reach }: Filter) =>
   (eb: ExpressionBuilder<Tables, "journal">): Condition =>
     eb.and([
       ...when(organizationId ?? undefined, (id) => eb("org_id", "=", id)),
+      ...when(reach ?? undefined, (id) => eb("request_id", ">=", id)),
       ...when(requestCursor(query.cursor), (id) => eb("request_id", "<", id)),
       ...when(fromMs, (ms) => eb("request_id", ">=", sinceRequest(ms))),
       ...when(toMs, (ms) => eb("request_id", "<", sinceRequest(ms))),
+      rowsLike(query)(eb),
+    ]);
+
+/** Like `requestsLike`. */
+export const rowsLike =
+  (query: Narrowed) =>
+  (eb: ExpressionBuilder<Tables, "journal">): Condition =>
+    eb.and([
       ...when(query.key, (id) => eb("key_id", "=", id)),
       ...when(query.model, (model) => eb("model", "=", model)),
       ...when(query.surface, (surface) => eb(surfaceNamed, "=", surface)),

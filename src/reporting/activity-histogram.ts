@@ -9,8 +9,18 @@ import type { Clock } from "../lib/clock.ts";
 import { exact } from "../store/exact-sum.ts";
 import { exactTotal, from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
-import { asksRequestLog, asksRequests, type Filter, ofRequestLog, ofRequests } from "./activity-filter.ts";
+import {
+  asksRequestLog,
+  asksRequests,
+  type Filter,
+  ofRequests,
+  requestsLike,
+  rowsLike,
+} from "./activity-filter.ts";
+import { OF_PIECE, sumRequestLog, sumRequests } from "./request-pieces.ts";
+import { sinceRequest } from "./request-time.ts";
 import { bucketOf, type Buckets, bucketsOf, printBuckets, startsOf } from "./usage-buckets.ts";
+import type { Window } from "./windows.ts";
 
 type Histogram = z.output<typeof activityShapes.activityHistogram>;
 
@@ -50,7 +60,7 @@ export async function activityHistogramOf(
 }
 
 interface Counted {
-  filter: Filter;
+  filter: Filter & { organizationId: string; window: Window };
   buckets: Buckets;
 }
 
@@ -60,42 +70,77 @@ interface Count {
   requests: bigint;
 }
 
-function ofLedger(sql: Sql, { filter, buckets }: Counted): Promise<Count[]> {
-  const counted = from
-    .selectFrom("request")
-    .where(ofRequests(sql, filter))
-    .select([
-      bucketOf("admitted_at", buckets.fromMs, buckets.bucketMs).as("bucket"),
-      fragment<string>`CASE WHEN state = 'settled' THEN CASE WHEN finish_reason IS NULL THEN 'cut_short' ELSE 'settled' END
-        WHEN state <> 'released' THEN 'running'
-        WHEN error_code = ${OWNER_LOST} THEN 'outcome_unknown' ELSE 'released' END`.as("state"),
-    ])
-    .as("counted");
-  return rowsOf(
-    sql,
-    from
-      .selectFrom(counted)
+const idsOf = ({ filter: { organizationId, window } }: Counted) => ({
+  organizationId,
+  from: sinceRequest(window.fromMs),
+  to: sinceRequest(window.toMs),
+});
+
+/** The same count may continue in another piece; null: rows that do not match the filter. */
+const matching = <Row extends Omit<Count, "bucket"> & { bucket: bigint | null }>(row: Row): Count[] =>
+  row.bucket === null ? [] : [{ ...row, bucket: row.bucket }];
+
+async function ofLedger(sql: Sql, counted: Counted): Promise<Count[]> {
+  const { filter, buckets } = counted;
+  const bucket = bucketOf("admitted_at", buckets.fromMs, buckets.bucketMs);
+  const state = fragment<string>`CASE WHEN state = 'settled' THEN CASE WHEN finish_reason IS NULL THEN 'cut_short' ELSE 'settled' END
+    WHEN state <> 'released' THEN 'running'
+    WHEN error_code = ${OWNER_LOST} THEN 'outcome_unknown' ELSE 'released' END`;
+  if (filter.query.state === "running") {
+    // These have an index of their own.
+    const running = from
+      .selectFrom("request")
+      .where(ofRequests(sql, filter))
+      .select([bucket.as("bucket"), fragment<string>`'running'`.as("state")])
+      .as("running");
+    const counts = from
+      .selectFrom(running)
       .select((eb) => ["bucket", "state", eb.fn.countAll<bigint>().as("requests")])
-      .groupBy(["bucket", "state"]),
-  );
+      .groupBy(["bucket", "state"]);
+    return await rowsOf(sql, counts);
+  }
+  const rows: Count[] = [];
+  const pieces = sumRequests(sql, idsOf(counted), (piece) => {
+    const told = from
+      .selectFrom(piece)
+      .select((eb) => [
+        "request_id",
+        fragment<bigint | null>`CASE WHEN ${requestsLike(sql, filter.query)(eb)} THEN ${bucket} END`.as(
+          "bucket",
+        ),
+        state.as("state"),
+      ])
+      .as("told");
+    return from
+      .selectFrom(told)
+      .select(["bucket", "state", ...OF_PIECE])
+      .select((eb) => eb.fn.countAll<bigint>().as("requests"))
+      .groupBy(["bucket", "state"]);
+  });
+  for await (const row of pieces) rows.push(...matching(row));
+  return rows;
 }
 
-async function ofRefusals(sql: Sql, { filter, buckets }: Counted): Promise<Count[]> {
-  const counted = from
-    .selectFrom("journal")
-    .where(ofRequestLog(filter))
-    .select([
-      bucketOf("at", buckets.fromMs, buckets.bucketMs).as("bucket"),
-      "kind as state",
-      "requests as one",
-    ])
-    .as("counted");
-  const rows = await rowsOf(
-    sql,
-    from
-      .selectFrom(counted)
-      .select((eb) => ["bucket", "state", exactTotal(eb.ref("one")).as("requests")])
-      .groupBy(["bucket", "state"]),
-  );
-  return rows.map((row) => ({ ...row, requests: exact(row.requests) }));
+async function ofRefusals(sql: Sql, counted: Counted): Promise<Count[]> {
+  const { filter, buckets } = counted;
+  const bucket = bucketOf("at", buckets.fromMs, buckets.bucketMs);
+  const rows: Count[] = [];
+  const pieces = sumRequestLog(sql, idsOf(counted), (piece) => {
+    const told = from
+      .selectFrom(piece)
+      .select((eb) => [
+        "request_id",
+        "requests as one",
+        fragment<bigint | null>`CASE WHEN ${rowsLike(filter.query)(eb)} THEN ${bucket} END`.as("bucket"),
+        "kind as state",
+      ])
+      .as("told");
+    return from
+      .selectFrom(told)
+      .select(["bucket", "state", ...OF_PIECE])
+      .select((eb) => exactTotal(eb.ref("one")).as("sum"))
+      .groupBy(["bucket", "state"]);
+  });
+  for await (const { sum, ...row } of pieces) rows.push(...matching({ ...row, requests: exact(sum) }));
+  return rows;
 }

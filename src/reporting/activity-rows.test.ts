@@ -1,7 +1,7 @@
 // A row of the activity page shows the tokens written to a cache, and a damaged record hides no row.
 import { expect, test } from "bun:test";
 import { ZERO_USD } from "../domain/money.ts";
-import { type HeldRow, requestRow } from "./activity-rows.ts";
+import { type HeldRow, newestOfBoth, requestRow } from "./activity-rows.ts";
 
 const ROW: HeldRow = {
   request_id: "req_1",
@@ -44,4 +44,12 @@ test.each([
     expected,
     20,
   ]);
+});
+
+test("of two sources only the newest rows are kept, before anything is looked up for them", () => {
+  const rows = (...ids: number[]): { request_id: string }[] => ids.map((id) => ({ request_id: `req_${id}` }));
+  const both = { held: rows(9, 6, 5), logged: rows(8, 7, 1) };
+  expect(newestOfBoth(both, 3)).toEqual({ held: rows(9), logged: rows(8, 7) });
+  expect(newestOfBoth(both, 6)).toEqual(both);
+  expect(newestOfBoth(both, 7)).toEqual(both);
 });

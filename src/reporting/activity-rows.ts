@@ -127,3 +127,19 @@ function stateOf({ state, error_code, finish_reason }: HeldRow): ActivityState {
   if (state !== "released") return "running";
   return error_code === OWNER_LOST ? "outcome_unknown" : "released";
 }
+
+interface OfBoth<Held, Logged> {
+  held: Held[];
+  logged: Logged[];
+}
+
+/** The newest rows of both sources, before anything is looked up for them: at most so many, in either order. */
+export function newestOfBoth<Held extends { request_id: string }, Logged extends { request_id: string }>(
+  { held, logged }: OfBoth<Held, Logged>,
+  most: number,
+): OfBoth<Held, Logged> {
+  const ids = [...held, ...logged].map((row) => row.request_id).toSorted();
+  const last = ids.at(-most) ?? "";
+  const isNewest = ({ request_id: id }: { request_id: string }): boolean => id >= last;
+  return { held: held.filter(isNewest), logged: logged.filter(isNewest) };
+}

@@ -29,14 +29,17 @@ import {
   type ActivityRow,
   type HeldRow,
   type LoggedRow,
+  newestOfBoth,
   REQUEST_COLUMNS,
   requestLogRow,
   requestRow,
 } from "./activity-rows.ts";
+import { LOOKED_AT, reachOf } from "./activity-reach.ts";
 import { forMembers, judgedAttempts } from "./attempts.ts";
 import { arithmeticOf } from "./arithmetic.ts";
 import type { LabelBook } from "./labels.ts";
 import { refusalStory } from "./refusal-story.ts";
+import { timeOfRequest } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
 
 type Detail = z.output<typeof activityShapes.activityDetail>;
@@ -52,24 +55,31 @@ export interface ActivityPorts {
 
 const REPLAYS_SHOWN = 50;
 
-/** One page, newest first, from the ledger and the request log. */
+/**
+ * One page, newest first, from the ledger and the request log. If a filter finds little, it may not be full although more
+ * may follow: `searched_to` says how far back it looked.
+ */
 export async function activityPage(
   on: ActivityPorts,
   organizationId: string,
   query: ActivityQuery,
+  lookedAt = LOOKED_AT,
 ): Promise<z.output<typeof activityShapes.activityList>> {
   await on.flushRequestLog();
   const limit = query.limit ?? PAGE_ROWS;
   const { find } = query;
   const found =
     find === undefined ? null : { text: find, ids: await requestsNamed(on.sql, organizationId, find) };
-  const filter = { organizationId, query, window: windowIfAsked(query, on.clock.nowMs()) };
-  const asked = { filter, found, limit: limit + 1 };
+  const unbounded = { organizationId, query, window: windowIfAsked(query, on.clock.nowMs()) };
+  const reach = found === null ? await reachOf(on.sql, unbounded, lookedAt) : null;
+  const asked = { filter: { ...unbounded, reach }, found, limit: limit + 1 };
   const held = asksRequests(query) ? await heldRows(on, asked) : [];
   const logged = asksRequestLog(query) ? await loggedRows(on, asked) : [];
-  const rows = await labelled(on, organizationId, { held, logged });
-  const page = rows.slice(0, limit);
-  return { data: page, next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
+  const rows = await labelled(on, organizationId, newestOfBoth({ held, logged }, limit + 1));
+  const data = rows.slice(0, limit);
+  if (rows.length > limit) return { data, next_cursor: data.at(-1)?.id ?? null, searched_to: null };
+  const searched_to = reach === null ? null : printTime(timeOfRequest(reach));
+  return { data, next_cursor: reach, searched_to };
 }
 
 /**

@@ -28,7 +28,9 @@ for (let n = 1; n <= ENTRIES; n += 1)
 async function page(query: Parameters<typeof ledgerPage>[2], lookedAt?: bigint) {
   const { sql, plans } = plannedSql(writer);
   const on = { sql, clock: { nowMs: () => at(ENTRIES) } } as unknown as BillingPorts;
-  const { data, next_cursor, searched_to } = await ledgerPage(on, "org_a", query, lookedAt);
+  const { data, next_cursor, searched_to } = await ledgerPage(on, "org_a", query, {
+    ...(lookedAt !== undefined && { lookedAt }),
+  });
   return { entries: data.map(({ n }) => n), plan: plans.at(-1)?.join() ?? "", next_cursor, searched_to };
 }
 const numbers = (from: number, to: number): number[] =>

@@ -22,7 +22,7 @@ import {
   PIECE,
 } from "./ledger-place.ts";
 import { type CreditTransaction, creditTransactionsPage } from "./credit-transactions.ts";
-import { stillRuns } from "./request-time.ts";
+import { stillRunsIn } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
 
 export type LedgerQuery = z.output<typeof billingShapes.ledgerQuery>;
@@ -53,8 +53,7 @@ export async function billingSums(
     .select((eb) => [
       eb
         .selectFrom("request")
-        .whereRef("request.org_id", "=", "org_balance.org_id")
-        .where(stillRuns(sql))
+        .where(stillRunsIn(sql, eb.ref("org_balance.org_id")))
         .select((eb) => eb.fn.countAll<bigint>().as("holds"))
         .$asScalar()
         .$notNull()
@@ -103,9 +102,8 @@ export async function openHolds(
     .select(["request_id", "key_id", "model", "hold", "admitted_at", "deadline_at"])
     .where((eb) =>
       eb.and([
-        eb("org_id", "=", organizationId),
+        stillRunsIn(sql, organizationId),
         ...when(requestCursor(cursor), (id) => eb("request_id", "<", id)),
-        stillRuns(sql),
       ]),
     )
     .orderBy("request_id", "desc")
@@ -131,28 +129,39 @@ const LOOKED_AT = 100_000n;
 /** The range of entry numbers in both stores, so that a damaged number is neither skipped nor passed. */
 const [LOWEST, HIGHEST] = [-(2n ** 63n), 2n ** 63n - 1n];
 
+/** Found by binary search: a month of long ago is reached without reading everything after it. */
+async function placeOf(sql: Sql, organizationId: string, ms: number): Promise<bigint> {
+  const newest = (await lastEntry(sql, organizationId, [LOWEST, HIGHEST])) ?? 0n;
+  return firstEntrySince(sql, organizationId, { ms, newest });
+}
+
+/** The number of the first entry of the window, for several pages of it: some twenty look-ups. */
+export async function firstEntryAsked(
+  { sql, clock }: Pick<BillingPorts, "sql" | "clock">,
+  organizationId: string,
+  query: LedgerQuery,
+): Promise<bigint> {
+  const { fromMs } = windowIfAsked(query, clock.nowMs());
+  return fromMs === undefined ? LOWEST : await placeOf(sql, organizationId, fromMs);
+}
+
 /**
- * The statement, newest first. If a page is not full but more may follow, `searched_to` says how far back it
+ * The statement, newest first. `lowest`: as `firstEntryAsked` returned it. If a page is not full but more may follow, `searched_to` says how far back it
  * searched.
  */
 export async function ledgerPage(
   { sql, clock }: BillingPorts,
   organizationId: string,
   query: LedgerQuery,
-  lookedAt = LOOKED_AT,
+  { lookedAt = LOOKED_AT, lowest: known }: { lookedAt?: bigint; lowest?: bigint } = {},
 ): Promise<z.output<typeof billingShapes.ledgerList>> {
   const limit = query.limit ?? PAGE_ROWS;
-  const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
-  // Found by binary search: a month of long ago is reached without reading everything after it.
-  const place = async (ms: number): Promise<bigint> => {
-    const newest = (await lastEntry(sql, organizationId, [LOWEST, HIGHEST])) ?? 0n;
-    return firstEntrySince(sql, organizationId, { ms, newest });
-  };
-  const lowest = fromMs === undefined ? LOWEST : await place(fromMs);
+  const { toMs } = windowIfAsked(query, clock.nowMs());
+  const lowest = known ?? (await firstEntryAsked({ sql, clock }, organizationId, query));
   // A reader with a cursor is inside the window already.
   let highest = HIGHEST;
   if (query.cursor !== undefined) highest = BigInt(numberedCursor(query.cursor)) - 1n;
-  else if (toMs !== undefined) highest = (await place(toMs)) - 1n;
+  else if (toMs !== undefined) highest = (await placeOf(sql, organizationId, toMs)) - 1n;
   const asked = (eb: ExpressionBuilder<Tables, "ledger_entry">) =>
     eb.and([
       ...when(query.kind, (kind) => eb("kind", "=", kind)),

@@ -27,6 +27,8 @@ const wholeIfGiven =
 
 /** Throws `Refusal` if the cursor is not a number of an earlier page. */
 export const numberedCursor = (cursor: string): number => Number(readCursor(cursor, NUMBER)[0]);
+/** False for a damaged id, which no page may continue from. */
+export const isRequestId = (text: string): boolean => REQUEST.test(text);
 export const requestCursor = wholeIfGiven(REQUEST);
 export const organizationCursor = wholeIfGiven(ORGANIZATION);
 export const personCursor = wholeIfGiven(PERSON);

@@ -25,11 +25,12 @@ const used = (model: string, charge: bigint, tokens = 1_000_000n) => ({
 const route = (model: string, provider: string, upstreamModel: string) =>
   ({ release: { model, provider, upstreamModel } }) as RouteStanding;
 
+const VARIANCE = [{ org_id: "org_a", release: "d", walked: 1n, last: "req_1", amount: half(7n) }];
 const margin = (rows: object[], routes: RouteStanding[]) =>
   marginOf({
     sql: {
       dialect: "sqlite",
-      rows: (text: string) => Promise.resolve(text.includes("usage_hour") ? rows : [{ variance: half(7n) }]),
+      rows: (text: string) => Promise.resolve(text.includes("usage_hour") ? rows : VARIANCE),
     } as unknown as Sql,
     clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },
     standings: () => routes,

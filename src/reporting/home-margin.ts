@@ -5,7 +5,7 @@
 import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
-import { formatUsd, nanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
+import { formatUsd, nanoUsd, parseUsd } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import { openedOnce } from "../lib/opened-once.ts";
@@ -14,10 +14,10 @@ import type { TableEntry } from "../releases/catalogue/entry.ts";
 import { openTable, type PriceTable } from "../releases/catalogue/table.ts";
 import type { RouteStanding } from "../releases/standing.ts";
 import { exact } from "../store/exact-sum.ts";
-import { exactTotal, from, magnitude, rowsOf, theRow } from "../store/query.ts";
+import { exactTotal, magnitude, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { hoursUsedByAll, tokensUsed } from "./hours-used.ts";
-import { sinceRequest } from "./request-time.ts";
+import { varianceByRelease } from "./variance.ts";
 
 type Margin = z.output<typeof homeShapes.homeMargin>;
 type Unknown = Margin["models"][number]["unknown"];
@@ -32,7 +32,6 @@ interface MarginPorts {
 const DAYS = 30;
 const MODELS_SHOWN = 10;
 const MILLION = 1_000_000n;
-const organizations = from.selectFrom("organization").select("org_id");
 
 /** Nano-USD per million tokens. */
 type ListPrice = Record<"input" | "cached" | "written" | "output", bigint>;
@@ -81,7 +80,7 @@ export async function marginOf(on: MarginPorts): Promise<Margin> {
     from: printTime(firstHour * HOUR_MS),
     to: printTime(nowMs),
     charge_usd: usd(sum(models.map(({ used }) => used.charge))),
-    variance_usd: usd(await varianceSince(on.sql, firstHour * HOUR_MS)),
+    variance_usd: usd(sum([...(await varianceByRelease(on.sql, firstHour * HOUR_MS)).values()])),
     known_charge_usd: usd(charged),
     list_cost_usd: printed(cost),
     margin_percent: marginBetween(charged, cost),
@@ -125,16 +124,6 @@ async function usedSince(sql: Sql, firstHour: number): Promise<Used[]> {
     written: exact(row.written),
     output: exact(row.output),
   }));
-}
-
-async function varianceSince(sql: Sql, sinceMs: number): Promise<bigint> {
-  const query = from
-    .selectFrom("request")
-    .where("org_id", "in", organizations)
-    .where("request_id", ">=", sinceRequest(sinceMs))
-    .where("variance", ">", ZERO_USD)
-    .select((eb) => exactTotal(eb.ref("variance")).as("variance"));
-  return exact((await theRow(sql, query)).variance);
 }
 
 /** Tokens read from or written to a cache are included in the input. */

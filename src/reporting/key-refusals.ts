@@ -1,14 +1,16 @@
 // One key's refusals, over time by code, and by cause with the remedy. Read from the request log, whose rows
 // are limited however often a key is refused (decision 17): a row beyond the quota counts many.
+import { sql as fragment } from "kysely";
 import type { z } from "zod";
 import type * as shapes from "../api/shapes/refusal-causes.ts";
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { exact } from "../store/exact-sum.ts";
-import { exactTotal, rowsOf } from "../store/query.ts";
+import { exactTotal, from } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
-import { type CausesPorts, refusalCauses, refusedIn } from "./refusal-causes.ts";
+import { type CausesPorts, refusedRows, loggedIn, refusalCauses } from "./refusal-causes.ts";
+import { OF_PIECE, sumRequestLog } from "./request-pieces.ts";
 import { bucketOf, type Buckets, bucketsOf, printBuckets, startsOf } from "./usage-buckets.ts";
 import type { Window } from "./windows.ts";
 
@@ -53,12 +55,26 @@ type Code = KeyRefusals["codes"][number];
 
 async function codesOf(sql: Sql, { org, key, window, buckets }: Counted): Promise<Code[]> {
   const bucket = bucketOf("at", buckets.fromMs, buckets.bucketMs);
-  const query = refusedIn(org, window, key)
-    .groupBy(["code", bucket])
-    .select((eb) => ["code", bucket.as("bucket"), exactTotal(eb.ref("requests")).as("counted")]);
+  const pieces = sumRequestLog(sql, loggedIn(org, window), (piece) => {
+    const refused = from
+      .selectFrom(piece)
+      .select((eb) => [
+        "request_id",
+        "code",
+        "requests",
+        fragment<bigint | null>`CASE WHEN ${refusedRows(key)(eb)} THEN ${bucket} END`.as("bucket"),
+      ])
+      .as("refused");
+    return from
+      .selectFrom(refused)
+      .groupBy(["code", "bucket"])
+      .select(["code", "bucket", ...OF_PIECE])
+      .select((eb) => exactTotal(eb.ref("requests")).as("counted"));
+  });
   const length = startsOf(buckets).length;
   const codes = new Map<string | null, Code>();
-  for (const { code, bucket: at, counted } of await rowsOf(sql, query)) {
+  for await (const { code, bucket: at, counted } of pieces) {
+    if (at === null) continue; // no refusal, or of another key
     const one = codes.get(code) ?? { code, requests: 0, counts: Array.from({ length }, () => 0) };
     codes.set(code, one);
     add(one, [[Math.min(Math.max(0, Number(at)), length - 1), Number(exact(counted))]]);

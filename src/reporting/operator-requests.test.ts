@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { migrate } from "../store/migrate.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
 import { LabelBook } from "./labels.ts";
-import { requestsOfAll } from "./operator-requests.ts";
+import { pagesOfAll, requestsOfAll } from "./operator-requests.ts";
 
 const ROWS = 3_000;
 const LOOKED_AT = 100;
@@ -86,4 +86,19 @@ test("an organization, a cause and a time narrow the list; an invalid cursor is 
     idsWhere(`org_id = 'org_a' AND admitted_at >= ${since} AND admitted_at < ${NOW_MS}`).toSorted(),
   );
   expect(requestsOfAll(on, { cursor: "req_1" })).rejects.toThrow("next_cursor");
+});
+
+test("pages in a row have every request once, and seek their span anew only where requests become denser or rarer", async () => {
+  let asked = 0;
+  const counting = { ...sql, rows: (...of: Parameters<typeof sql.rows>) => ((asked += 1), sql.rows(...of)) };
+  const page = pagesOfAll({ ...on, sql: counting }, { limit: 20 });
+  const ids: string[] = [];
+  let pages = 0;
+  for (let cursor: string | null | undefined; cursor !== null; pages += 1) {
+    const { data, next_cursor } = await page(cursor);
+    ids.push(...data.map(({ id }) => id));
+    cursor = next_cursor;
+  }
+  expect(ids).toEqual([...idsWhere("true"), ...idsWhere("true", "journal")].toSorted().toReversed());
+  expect(asked / pages).toBeLessThan(9);
 });

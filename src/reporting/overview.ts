@@ -7,16 +7,18 @@ import type { People } from "../people/people.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { ListedRoute, RouteStanding } from "../releases/standing.ts";
-import { from, numberOrNull, rowOf, theRow } from "../store/query.ts";
+import { from, joinedNumbers } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { printBalance } from "./balance.ts";
 import { attentionOf, type AttentionPorts } from "./attention.ts";
 import { BURN_DAYS } from "./credit-pace.ts";
+import { FirstParts } from "./first-parts.ts";
 import { keysNearLimit, keySteps } from "./keys-near-limit.ts";
 import type { LabelBook } from "./labels.ts";
 import { refusalCauses } from "./refusal-causes.ts";
+import { OF_PIECE, sumRequests } from "./request-pieces.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
 import { dearestBeside, dearestModels, hoursOf, printBeside, spendByModel } from "./spend-beside.ts";
 import { unusualDayOf } from "./unusual-day.ts";
@@ -110,40 +112,33 @@ async function requestsOf(
   organizationId: string,
   { fromMs, toMs }: Window,
 ): Promise<Pick<Overview, "requests" | "running" | "error_rate" | "first_part_ms">> {
-  const within = from
-    .selectFrom("request")
-    .where("org_id", "=", organizationId)
-    .where("request_id", ">=", sinceRequest(fromMs))
-    .where("request_id", "<", sinceRequest(toMs + 1));
-  const counted = within.select((eb) => [
-    eb.fn.countAll<bigint>().as("requests"),
-    eb.fn.countAll<bigint>().filterWhere(stillRuns(sql)).as("running"),
-    eb.fn
-      .countAll<bigint>()
-      .filterWhere(eb("status", ">=", 500n))
-      .as("failed"),
-    eb.fn.count<bigint>("first_part_ms").as("timed"),
-  ]);
-  const counts = await theRow(sql, counted);
-  const [requests, running, timed] = [counts.requests, counts.running, counts.timed].map(Number) as [
-    number,
-    number,
-    number,
-  ];
-  const nth = async (share: number): Promise<number | null> => {
-    const query = within
-      .select("first_part_ms")
-      .where("first_part_ms", "is not", null)
-      .orderBy("first_part_ms")
-      .limit(1)
-      .offset(Math.max(0, Math.min(timed - 1, Math.floor(timed * share))));
-    return numberOrNull((await rowOf(sql, query))?.first_part_ms ?? null);
-  };
+  let [requests, running, failed] = [0n, 0n, 0n];
+  const times = new FirstParts();
+  const range = { organizationId, from: sinceRequest(fromMs), to: sinceRequest(toMs + 1) };
+  const pieces = sumRequests(sql, range, (piece) =>
+    from
+      .selectFrom(piece)
+      .select(OF_PIECE)
+      .select((eb) => [
+        eb.fn.countAll<bigint>().filterWhere(stillRuns(sql)).as("running"),
+        eb.fn
+          .countAll<bigint>()
+          .filterWhere(eb("status", ">=", 500n))
+          .as("failed"),
+        joinedNumbers(sql, eb.ref("first_part_ms")).as("times"),
+      ]),
+  );
+  for await (const piece of pieces) {
+    requests += piece.walked;
+    running += piece.running;
+    failed += piece.failed;
+    times.add(piece.times);
+  }
   return {
-    requests,
-    running,
-    error_rate: requests === running ? 0 : Number(counts.failed) / (requests - running),
-    first_part_ms: { p50: await nth(0.5), p95: await nth(0.95) },
+    requests: Number(requests),
+    running: Number(running),
+    error_rate: requests === running ? 0 : Number(failed) / Number(requests - running),
+    first_part_ms: { p50: times.at(0.5), p95: times.at(0.95) },
   };
 }
 

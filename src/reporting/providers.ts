@@ -1,10 +1,9 @@
 // The configured providers: their responses, failures and the platform's cost; probes on request, and
 // breakers, which an operator opens by hand.
 import { DAY_MS } from "../domain/durations.ts";
-import { type Compilable, sql as fragment } from "kysely";
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
-import { formatUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
+import { formatUsd, nanoUsd } from "../domain/money.ts";
 import type { People } from "../people/people.ts";
 import type { Doubt } from "../ledger/records.ts";
 import { attemptsIn } from "../ledger/unreadable.ts";
@@ -12,13 +11,13 @@ import type { Clock } from "../lib/clock.ts";
 import type { Breakers } from "../releases/breakers.ts";
 import type { Health } from "../releases/health.ts";
 import type { ListedRoute } from "../releases/standing.ts";
-import { exact } from "../store/exact-sum.ts";
-import { exactTotal, from, rowsOf } from "../store/query.ts";
+import { from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { eachProvider, type LabelBook } from "./labels.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
+import { varianceByRelease } from "./variance.ts";
 
 type Provider = z.output<typeof platformShapes.providerList>["data"][number];
 
@@ -172,36 +171,31 @@ function count(counts: ByProvider, provider: string, what: string): void {
   counts.set(provider, known.set(what, (known.get(what) ?? 0) + 1));
 }
 
-/** A figure of the window's requests, summed by the provider whose release served them. */
-async function byProvider(
-  on: ProvidersPorts,
-  sinceMs: number,
-  add: (requests: typeof requestsByRelease) => Compilable<{ release_digest: string; amount: string | null }>,
-): Promise<Map<string, bigint>> {
-  const rows = await rowsOf(on.sql, add(requestsByRelease.where("request_id", ">=", sinceRequest(sinceMs))));
-  const sums = new Map<string, bigint>();
+/** A figure by the release that served, summed by its provider. */
+async function byProvider(on: ProvidersPorts, figures: Map<string, bigint>): Promise<Map<string, bigint>> {
+  const rows = [...figures].map(([digest, amount]) => ({ release_digest: digest, amount }));
+  const providers = new Map<string, bigint>();
   await eachProvider(on.labels, rows, (name, { amount }) =>
-    sums.set(name, (sums.get(name) ?? 0n) + exact(amount)),
+    providers.set(name, (providers.get(name) ?? 0n) + amount),
   );
-  return sums;
+  return providers;
 }
 
 /** By organization: the table is in their order, and a range of ids is one range in each. */
 const organizations = from.selectFrom("organization").select("org_id");
-const requestsByRelease = from
-  .selectFrom("request")
-  .where("org_id", "in", organizations)
-  .select("release_digest")
-  .groupBy("release_digest");
 
-const varianceOf = (on: ProvidersPorts): Promise<Map<string, bigint>> =>
-  byProvider(on, on.clock.nowMs() - 30 * DAY_MS, (requests) =>
-    requests.where("variance", ">", ZERO_USD).select((eb) => exactTotal(eb.ref("variance")).as("amount")),
-  );
+const varianceOf = async (on: ProvidersPorts): Promise<Map<string, bigint>> =>
+  await byProvider(on, await varianceByRelease(on.sql, on.clock.nowMs() - 30 * DAY_MS));
 
+/** Without their organizations: those that run have an index of their own. */
 async function runningOf(on: ProvidersPorts): Promise<Map<string, number>> {
-  const counts = await byProvider(on, on.clock.nowMs() - DAY_MS, (requests) =>
-    requests.where(stillRuns(on.sql)).select(exactTotal(fragment<bigint>`1`).as("amount")),
-  );
+  const query = from
+    .selectFrom("request")
+    .where(stillRuns(on.sql))
+    .where("request_id", ">=", sinceRequest(on.clock.nowMs() - DAY_MS))
+    .groupBy("release_digest")
+    .select((eb) => ["release_digest", eb.fn.countAll<bigint>().as("requests")]);
+  const rows = await rowsOf(on.sql, query);
+  const counts = await byProvider(on, new Map(rows.map((row) => [row.release_digest, BigInt(row.requests)])));
   return new Map([...counts].map(([name, count]) => [name, Number(count)]));
 }

@@ -1,7 +1,7 @@
 // Why requests were refused, counted by cause: the code, with the model or key concerned, the current state,
 // and the remedy.
 import type { z } from "zod";
-import { sql as fragment } from "kysely";
+import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
 import type * as overviewShapes from "../api/shapes/overview.ts";
 import { printMinute, printTime } from "../domain/print.ts";
 import { ABOUT_KEY, ABOUT_MODEL } from "../domain/refusal-concerns.ts";
@@ -9,9 +9,11 @@ import { plainWordsOf } from "../domain/refusal-words.ts";
 import type { Release } from "../domain/release.ts";
 import { type ListedRoute, nearestToLive, type RouteStanding } from "../releases/standing.ts";
 import { exact } from "../store/exact-sum.ts";
-import { exactTotal, from, magnitude, rowsOf, theRow } from "../store/query.ts";
+import { exactTotal, from, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
+import type { Tables } from "../store/tables.ts";
 import type { LabelBook } from "./labels.ts";
+import { OF_PIECE, sumRequestLog } from "./request-pieces.ts";
 import { sinceRequest } from "./request-time.ts";
 import type { Window } from "./windows.ts";
 import { whyStale } from "./stale-words.ts";
@@ -37,71 +39,91 @@ interface Wanted {
   key?: string;
 }
 
-/** The request log's refusals in a window, of all keys or of one. */
-export const refusedIn = (organizationId: string, { fromMs, toMs }: Window, key: string | undefined) =>
-  from
-    .selectFrom("journal")
-    .where("org_id", "=", organizationId)
-    .where("request_id", ">=", sinceRequest(fromMs))
-    .where("request_id", "<", sinceRequest(toMs + 1))
-    .where("kind", "=", "refused")
-    .$if(key !== undefined, (refused) => refused.where("key_id", "=", key ?? ""));
+/** The ids of the request log's rows in a window. */
+export const loggedIn = (organizationId: string, { fromMs, toMs }: Window) => ({
+  organizationId,
+  from: sinceRequest(fromMs),
+  to: sinceRequest(toMs + 1),
+});
+
+/** Condition on the request log for its refusals, of all keys or of one. */
+export const refusedRows =
+  (key: string | undefined) =>
+  (eb: ExpressionBuilder<Tables, "journal">): Expression<SqlBool> =>
+    eb.and([eb("kind", "=", "refused"), ...when(key, (id) => eb("key_id", "=", id))]);
+
+interface Counted {
+  code: string;
+  about_model: string | null;
+  about_key: string | null;
+  requests: bigint;
+  latest: bigint;
+}
+
+/** Refusals by cause, the most frequent first; in one walk, so that the causes are those of the sum. */
+async function countsOf(sql: Sql, organizationId: string, { window, key }: Wanted): Promise<Counted[]> {
+  const only = (codes: readonly string[], column: "model" | "key_id") =>
+    fragment<string | null>`CASE WHEN code IN (${fragment.join(codes)}) THEN ${fragment.ref(column)} END`;
+  const pieces = sumRequestLog(sql, loggedIn(organizationId, window), (piece) => {
+    const turnedAway = from
+      .selectFrom(piece)
+      .select((eb) => [
+        "request_id",
+        fragment<string | null>`CASE WHEN ${refusedRows(key)(eb)} THEN code END`.as("code"),
+        only(ABOUT_MODEL, "model").as("about_model"),
+        only(ABOUT_KEY, "key_id").as("about_key"),
+        "requests",
+        eb.fn.coalesce("last_at", "at").as("latest"),
+      ])
+      .as("turned_away");
+    return from
+      .selectFrom(turnedAway)
+      .groupBy(["code", "about_model", "about_key"])
+      .select(["code", "about_model", "about_key", ...OF_PIECE])
+      .select((eb) => [exactTotal(eb.ref("requests")).as("counted"), eb.fn.max("latest").as("latest")]);
+  });
+  const causes = new Map<string, Counted>();
+  for await (const { code, about_model, about_key, counted, latest } of pieces) {
+    if (code === null) continue; // no refusal, or of another key
+    const name = JSON.stringify([code, about_model, about_key]);
+    const known = causes.get(name) ?? { code, about_model, about_key, requests: 0n, latest };
+    causes.set(name, {
+      ...known,
+      requests: known.requests + exact(counted),
+      latest: latest > known.latest ? latest : known.latest,
+    });
+  }
+  return [...causes]
+    .toSorted(([a, x], [b, y]) =>
+      x.requests === y.requests ? (a < b ? -1 : 1) : x.requests > y.requests ? -1 : 1,
+    )
+    .map(([, cause]) => cause);
+}
 
 /** The most frequent first. */
 export async function refusalCauses(
   on: CausesPorts,
   organizationId: string,
-  { window, paid, key }: Wanted,
+  wanted: Wanted,
 ): Promise<Refusals> {
-  const only = (codes: readonly string[], column: "model" | "key_id") =>
-    fragment<string | null>`CASE WHEN code IN (${fragment.join(codes)}) THEN ${fragment.ref(column)} END`;
-  const turnedAway = refusedIn(organizationId, window, key)
-    .where("code", "is not", null)
-    .select((eb) => [
-      eb.ref("code").$notNull().as("code"),
-      only(ABOUT_MODEL, "model").as("about_model"),
-      only(ABOUT_KEY, "key_id").as("about_key"),
-      "requests",
-      eb.fn.coalesce("last_at", "at").as("latest"),
-    ])
-    .as("turned_away");
-  const rows = await rowsOf(
-    on.sql,
-    from
-      .selectFrom(turnedAway)
-      .groupBy(["code", "about_model", "about_key"])
-      .select((eb) => [
-        "code",
-        "about_model",
-        "about_key",
-        exactTotal(eb.ref("requests")).as("counted"),
-        eb.fn.max("latest").as("latest"),
-      ])
-      .orderBy((eb) => magnitude(eb.ref("requests")), "desc")
-      .orderBy("code")
-      .orderBy("about_model")
-      .orderBy("about_key")
-      .limit(CAUSES_MAX),
-  );
-  const all = await theRow(
-    on.sql,
-    from.selectFrom(turnedAway).select((eb) => exactTotal(eb.ref("requests")).as("counted")),
-  );
+  const { paid } = wanted;
+  const all = await countsOf(on.sql, organizationId, wanted);
+  const rows = all.slice(0, CAUSES_MAX);
   const names = await on.labels.keysOf(
     organizationId,
     rows.flatMap(({ about_key }) => about_key ?? []),
   );
   const routes = { standings: on.standings(), listed: on.listedRoutes() };
   return {
-    refused: Number(exact(all.counted)),
-    refusals: rows.map(({ code, about_model: model, about_key: keyId, counted, latest }) => {
+    refused: Number(all.reduce((sum, { requests }) => sum + requests, 0n)),
+    refusals: rows.map(({ code, about_model: model, about_key: keyId, requests, latest }) => {
       const name = keyId === null ? null : (names.get(keyId)?.name ?? null);
       return {
         code,
         model,
         // For requests counted together the key is unknown.
         key: keyId === null || keyId === "" ? null : { id: keyId, name: name ?? keyId },
-        requests: Number(exact(counted)),
+        requests: Number(requests),
         last_at: printTime(latest),
         ...remedyOf({ code, model, paid }, routes),
       };

@@ -1,6 +1,6 @@
 // Request ids begin with their time (UUIDv7), and the request table is in their order: a window of time is a
 // range of ids, and a page of the newest requests is one walk along the primary key.
-import { type RawBuilder, sql as fragment, type SqlBool } from "kysely";
+import { type Expression, type RawBuilder, sql as fragment, type SqlBool } from "kysely";
 import { HOUR_MS } from "../domain/durations.ts";
 import type { Sql } from "../store/sql.ts";
 
@@ -10,6 +10,18 @@ const MAX_MS = 0xffff_ffff_ffff;
 /** Condition on `request` for rows with held credits, written so that each store uses its index of them. */
 export const stillRuns = ({ dialect }: Pick<Sql, "dialect">): RawBuilder<SqlBool> =>
   dialect === "sqlite" ? fragment`request.state = 'dispatched'` : fragment`request.closed_txn IS NULL`;
+
+/**
+ * Condition on `request` for those of one organization. On SQLite the plus keeps the primary key out of it: in the order
+ * of ids, a page of the few that run would read everything that the organization ever did.
+ */
+export const stillRunsIn = (
+  sql: Pick<Sql, "dialect">,
+  organization: string | Expression<string>,
+): RawBuilder<SqlBool> =>
+  sql.dialect === "sqlite"
+    ? fragment`(+request.org_id = ${organization} AND ${stillRuns(sql)})`
+    : fragment`(request.org_id = ${organization} AND ${stillRuns(sql)})`;
 
 /** The smallest id that a request at or after this instant can have. */
 export const sinceRequest = (ms: number): string =>

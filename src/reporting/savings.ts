@@ -2,6 +2,7 @@
 // prices published now. A comparison, not a bill: a request priced by prompt length is assumed to have the
 // mean length.
 import { HOUR_MS } from "../domain/durations.ts";
+import { sql as fragment } from "kysely";
 import type { z } from "zod";
 import type * as savingShapes from "../api/shapes/savings.ts";
 import { formatUsd, maxUsd, nanoUsd, type NanoUsd } from "../domain/money.ts";
@@ -16,6 +17,7 @@ import { exact } from "../store/exact-sum.ts";
 import { exactTotal, from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { hoursUsed, tokensUsed } from "./hours-used.ts";
+import { OF_PIECE, sumRequestLog } from "./request-pieces.ts";
 import { sinceRequest } from "./request-time.ts";
 import { type Window, windowOf } from "./windows.ts";
 
@@ -139,34 +141,42 @@ async function replaysOf(
   sql: Sql,
   { organizationId, query, window: { fromMs, toMs } }: Asked,
 ): Promise<Pick<Savings, "replays" | "replayed_usd">> {
-  const repeated = from
-    .selectFrom("journal")
-    .leftJoin("request", (join) =>
-      join
-        .onRef("request.org_id", "=", "journal.org_id")
-        .onRef("request.request_id", "=", "journal.replay_of"),
-    )
-    .where((eb) =>
-      eb.and([
-        eb("journal.org_id", "=", organizationId),
-        eb("journal.request_id", ">=", sinceRequest(fromMs)),
-        eb("journal.request_id", "<", sinceRequest(toMs)),
-        eb("journal.kind", "=", "replay"),
-        ...when(query.key, (key) => eb("journal.key_id", "=", key)),
-        ...when(query.model, (model) => eb("journal.model", "=", model)),
-      ]),
-    )
-    .groupBy("journal.requests")
-    .select((eb) => [
-      "journal.requests",
-      eb.fn.countAll<bigint>().as("rows"),
-      exactTotal(eb.ref("request.charge")).as("charge"),
-    ]);
-  const rows = await rowsOf(sql, repeated);
-  const sum = (of: (row: (typeof rows)[number]) => bigint): bigint =>
-    rows.reduce((total, row) => total + row.requests * of(row), 0n);
-  return {
-    replays: printSum(sum((row) => row.rows)),
-    replayed_usd: formatUsd(nanoUsd(sum((row) => exact(row.charge)))),
-  };
+  const range = { organizationId, from: sinceRequest(fromMs), to: sinceRequest(toMs) };
+  const pieces = sumRequestLog(sql, range, (piece) => {
+    const repeats = from
+      .selectFrom(piece)
+      .select((eb) => {
+        const asked = eb.and([
+          eb("kind", "=", "replay"),
+          ...when(query.key, (key) => eb("key_id", "=", key)),
+          ...when(query.model, (model) => eb("model", "=", model)),
+        ]);
+        // A row of several may not say what was repeated: it counts, at no cost.
+        return [
+          "request_id",
+          "requests",
+          fragment<bigint | null>`CASE WHEN ${asked} THEN 1 END`.as("one"),
+          fragment<string | null>`CASE WHEN ${asked} THEN replay_of END`.as("paid"),
+        ];
+      })
+      .as("repeats");
+    const charges = from
+      .selectFrom(repeats)
+      .leftJoin("request", (join) =>
+        join.on("request.org_id", "=", organizationId).onRef("request.request_id", "=", "repeats.paid"),
+      )
+      .select(["repeats.request_id", "repeats.requests", "repeats.one", "request.charge"])
+      .as("charges");
+    return from
+      .selectFrom(charges)
+      .groupBy("requests")
+      .select(["requests", ...OF_PIECE])
+      .select((eb) => [eb.fn.count<bigint>("one").as("rows"), exactTotal(eb.ref("charge")).as("charge")]);
+  });
+  let [replays, replayed] = [0n, 0n];
+  for await (const { requests, rows, charge } of pieces) {
+    replays += requests * rows;
+    replayed += requests * exact(charge);
+  }
+  return { replays: printSum(replays), replayed_usd: formatUsd(nanoUsd(replayed)) };
 }

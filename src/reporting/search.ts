@@ -7,6 +7,7 @@ import { type ListedRoute, nearestToLive } from "../releases/standing.ts";
 import { from, rowsOf } from "../store/query.ts";
 import { partOf, type Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
+import { isRequestId } from "./cursors.ts";
 import { organizationNames } from "./organization-names.ts";
 
 type Hit = z.output<typeof searchShapes.searchHits>["data"][number];
@@ -22,14 +23,13 @@ const OF_EACH = 6;
  * The secret is preceded by the organization's id and the key's, 12 characters each (`registry/secret.ts`).
  */
 const KEY_TEXT = /^gw_sk_([0-9A-Za-z]{12})([0-9A-Za-z]{0,12})/;
-const REQUEST_ID = /^req_[0-9a-f]{32}$/;
 
 /** Within one organization, or (null) everywhere. */
 export async function search(on: SearchPorts, organizationId: string | null, q: string): Promise<Hit[]> {
   const [organizations, keys, requests] = await Promise.all([
     organizationId === null ? organizationsLike(on.sql, q) : [],
     keysLike(on.sql, organizationId, q),
-    REQUEST_ID.test(q) ? requestsOf(on, organizationId, q) : [],
+    isRequestId(q) ? requestsOf(on, organizationId, q) : [],
   ]);
   const found = [...requests, ...organizations, ...keys, ...modelsLike(on.listedRoutes(), q)];
   const names = await organizationNames(

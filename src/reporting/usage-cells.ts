@@ -9,6 +9,7 @@ import { exactTotal, from, magnitude, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { WRITTEN_TOKENS } from "../store/written-tokens.ts";
 import { hoursUsed, tokensUsed } from "./hours-used.ts";
+import { OF_PIECE, type RequestPiece, sumRequests } from "./request-pieces.ts";
 import { idsAround } from "./request-time.ts";
 import { bucketOf } from "./usage-buckets.ts";
 
@@ -152,28 +153,39 @@ export async function dearestCells(sql: Sql, asked: Asked, most: number): Promis
 const nameOf = ({ key_id: key, model }: Pick<CellRow, "key_id" | "model">): string =>
   JSON.stringify([key, model ?? null]);
 
+/** Cells that continue in another piece occur once for each; null buckets sum what was not asked for. */
 async function fromRequests(sql: Sql, asked: Asked): Promise<UsageCell[]> {
-  const bucket = bucketOf("admitted_at", asked.fromMs, asked.bucketMs);
+  const { organizationId } = asked;
+  const cells: UsageCell[] = [];
+  const pieces = sumRequests(sql, { organizationId, ...idsAround(asked) }, (piece) =>
+    cellsOf(sql, asked, piece),
+  );
+  for await (const row of pieces) if (row.bucket !== null) cells.push(cellOf({ ...row, bucket: row.bucket }));
+  return cells;
+}
+
+function cellsOf(sql: Sql, asked: Asked, piece: RequestPiece) {
   const told = apart(asked.query, ["key_id", "model", "release_digest"]);
-  const ids = idsAround(asked);
-  const query = from
-    .selectFrom("request")
-    .where((eb) =>
-      eb.and([
-        eb("org_id", "=", asked.organizationId),
-        eb("request_id", ">=", ids.from),
-        eb("request_id", "<", ids.to),
+  const used = from
+    .selectFrom(piece)
+    .selectAll()
+    .select((eb) =>
+      fragment<bigint | null>`CASE WHEN ${eb.and([
         eb("admitted_at", ">=", BigInt(asked.fromMs)),
         eb("admitted_at", "<", BigInt(asked.toMs)),
         ...when(asked.query.key, (key) => eb("key_id", "=", key)),
         ...when(asked.query.model, (model) => eb("model", "=", model)),
         eb("state", "=", "settled"),
-      ]),
+      ])} THEN ${bucketOf("admitted_at", asked.fromMs, asked.bucketMs)} END`.as("bucket"),
     )
-    .groupBy([...told, bucket])
+    .as("request");
+  return from
+    .selectFrom(used)
+    .groupBy([...told, "bucket"])
     .select(told)
+    .select(OF_PIECE)
     .select((eb) => [
-      bucket.as("bucket"),
+      "bucket",
       eb.fn.countAll<bigint>().as("counted"),
       exactTotal(eb.ref("prompt_tokens")).as("input"),
       exactTotal(eb.ref("cached_tokens")).as("cached"),
@@ -181,7 +193,6 @@ async function fromRequests(sql: Sql, asked: Asked): Promise<UsageCell[]> {
       exactTotal(eb.ref("completion_tokens")).as("output"),
       exactTotal(eb.ref("charge")).as("spent"),
     ]);
-  return (await rowsOf(sql, query)).map(cellOf);
 }
 
 interface CellRow {

@@ -60,6 +60,15 @@ export const exactTotal = (column: Expression<bigint | null>): RawBuilder<string
 export const magnitude = (column: Expression<bigint>): RawBuilder<number> =>
   fragment<number>`sum(${column} * 1.0)`;
 
+/** All numbers of a column as one text, separated by commas; null without any. Far fewer objects than a row for each. */
+export const joinedNumbers = (
+  { dialect }: Pick<Sql, "dialect">,
+  column: Expression<bigint | null>,
+): RawBuilder<string | null> =>
+  dialect === "sqlite"
+    ? fragment`group_concat(${column}, ',')`
+    : fragment`string_agg(CAST(${column} AS TEXT), ',')`;
+
 /** What a filter adds to a query: nothing if it was not set. */
 export const when = <Value, Made>(value: Value | undefined, make: (value: Value) => Made): Made[] =>
   value === undefined ? [] : [make(value)];

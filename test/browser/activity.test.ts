@@ -257,6 +257,32 @@ test("a paid request lists its replays: how long each waited, that they were fre
   await inspect(visitor, "a paid request with repeats");
 });
 
+test("a search that finds nothing goes on by itself for ten pages, says how far back it looked, and goes on at a press", async () => {
+  const [newest] = await listed("?limit=1");
+  if (newest === undefined) throw new Error("there are no requests");
+  const cursors: string[] = [];
+  const cursorOf = (page: number): string => `req_${page.toString(16).padStart(32, "0")}`;
+  await visitor.page.route(/\/app\/v1\/.*\/activity\?.*model=rare/, async (route) => {
+    cursors.push(new URL(route.request().url()).searchParams.get("cursor") ?? "");
+    const page = cursors.length;
+    const found = page === 13;
+    const searched_to = found ? null : new Date(Date.UTC(2026, 0, 31 - page)).toISOString();
+    const json = { data: found ? [newest] : [], next_cursor: found ? null : cursorOf(page), searched_to };
+    await route.fulfill({ json });
+  });
+  await openActivity("model=rare");
+  const status = visitor.page.getByRole("status").filter({ hasText: words.searchedTo("").slice(0, 16) });
+  await status.waitFor();
+  expect(cursors).toEqual(["", ...Array.from({ length: 9 }, (_, n) => cursorOf(n + 1))]);
+  expect(await status.innerText()).toContain("21 Jan");
+  expect(await rows().count()).toBe(0);
+  await visitor.page.getByRole("button", { name: words.further }).click();
+  await waitFor(async () => (await rows().count()) === 1, "the row of the thirteenth page");
+  expect(cursors).toHaveLength(13);
+  expect(await status.count()).toBe(0);
+  await visitor.page.unrouteAll();
+});
+
 /** The successive row counts of the table: `rowsSeen`. */
 const ROWS_SEEN = `
   window.rowsSeen = [];

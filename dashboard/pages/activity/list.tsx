@@ -3,7 +3,7 @@ import { Alert, Button } from "@mantine/core";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { memo, useEffect, useMemo } from "react";
 import type { Query } from "../../api/client.ts";
-import { read } from "../../api/read.ts";
+import { readFound } from "../../api/read.ts";
 import { addressOf, type Row } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -44,7 +44,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
   const asked = useMemo(() => askedOf(filters), [filters]);
   const page = { ...asked, limit: String(ROWS), ...(before !== "" && { cursor: before }) };
   const activity = useQuery({
-    ...read("GET /orgs/{org}/activity", { org }, page),
+    ...readFound("GET /orgs/{org}/activity", { org }, page),
     placeholderData: keepPreviousData,
   });
   const isCounted = filters.find === "";
@@ -65,7 +65,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
     return activityColumns({ chosen, addressOf: addressed, open: (id) => set({ req: id }) });
   }, [chosen, filters, org, set]);
   const filtered = isNarrowed(filters) || filters.from !== "" || filters.to !== "";
-  const older = activity.data?.next_cursor ?? null;
+  const isUnfinished = (activity.data?.searched_to ?? null) !== null;
   return (
     <Page
       title={pageNames.activity}
@@ -98,7 +98,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
             <Empty icon="activity" action={<PageButton page="playground">{words.send}</PageButton>}>
               {words.empty}
             </Empty>
-          ) : (
+          ) : rows.length === 0 && isUnfinished ? null : (
             <DataTable
               label={pageNames.activity}
               rows={rows}
@@ -110,7 +110,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
           )}
         </Former>
       )}
-      <Older before={before} older={older} busy={activity.isPlaceholderData} set={set} />
+      <Older before={before} of={activity.data} busy={activity.isPlaceholderData} set={set} />
     </Page>
   );
 });

@@ -1,30 +1,41 @@
-// The end of a list of requests: links to the newest page and to the next page of older rows.
-import { Button, Group } from "@mantine/core";
+// The end of a list of requests: how far back it was searched, links to the newest page and to the next page of older rows.
+import { Alert, Button, Group } from "@mantine/core";
+import { formatTime } from "../../format/time.ts";
 import { activityTexts as words } from "./texts.ts";
 
 interface OlderProps {
-  /** The cursors of this page and of the next; empty: the newest, null: there is none. */
+  /** The cursor of this page; empty: the newest. */
   before: string;
-  older: string | null;
+  of: { next_cursor: string | null; searched_to: string | null } | undefined;
   busy: boolean;
   set: (change: { before: string }) => void;
-  further?: string;
 }
 
 /** Renders nothing if all rows are on one page. */
-export const Older = ({ before, older, busy, set, further = words.olderRows }: OlderProps) =>
-  (before !== "" || older !== null) && (
-    <Group justify="center">
-      <Button variant="subtle" disabled={before === ""} onClick={() => set({ before: "" })}>
-        {words.newest}
-      </Button>
-      <Button
-        variant="subtle"
-        disabled={older === null}
-        loading={busy}
-        onClick={() => set({ before: older ?? "" })}
-      >
-        {further}
-      </Button>
-    </Group>
+export function Older({ before, of, busy, set }: OlderProps) {
+  const older = of?.next_cursor ?? null;
+  const searchedTo = of?.searched_to ?? null;
+  if (before === "" && older === null) return null;
+  return (
+    <>
+      {searchedTo !== null && (
+        <Alert color="gray" variant="light" role="status">
+          {words.searchedTo(formatTime(searchedTo))}
+        </Alert>
+      )}
+      <Group justify="center">
+        <Button variant="subtle" disabled={before === ""} onClick={() => set({ before: "" })}>
+          {words.newest}
+        </Button>
+        <Button
+          variant="subtle"
+          disabled={older === null}
+          loading={busy}
+          onClick={() => set({ before: older ?? "" })}
+        >
+          {searchedTo === null ? words.olderRows : words.further}
+        </Button>
+      </Group>
+    </>
   );
+}

@@ -34,6 +34,9 @@ export const activityTexts = {
   chooseColumns: "Columns",
   newest: "Newest requests",
   olderRows: "Older requests",
+  searchedTo: (time: string) =>
+    `Searched back to ${time}. Older requests have not been searched yet: “Search further back” goes on there.`,
+  further: "Search further back",
   copyCurl: "Copy as curl",
   inPlayground: "Open in playground",
   decided: "What decided it",

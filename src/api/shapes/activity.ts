@@ -57,7 +57,13 @@ const activityRow = z.object({
   requests: count,
   last_at: time.nullable(),
 });
-export const activityList = listOf(activityRow);
+export const activityList = listOf(activityRow).extend({
+  /**
+   * Where the page ended if it reached the limit of requests to search before it was full; older ones are on
+   * the next page.
+   */
+  searched_to: time.nullable(),
+});
 export const histogramQuery = activityQuery.omit({ cursor: true, limit: true, find: true });
 /** The rows of the same filter, counted. */
 export const activityHistogram = z.object({

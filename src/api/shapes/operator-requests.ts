@@ -1,6 +1,6 @@
 // Requests of any organization, as operators look for them.
 import { z } from "zod";
-import { listOf, orgId, time } from "./fields.ts";
+import { listOf, orgId } from "./fields.ts";
 import { activityList, activityQuery } from "./activity.ts";
 
 export const operatorRequestsQuery = activityQuery.omit({ key: true }).extend({
@@ -10,10 +10,4 @@ export const operatorRequestsQuery = activityQuery.omit({ key: true }).extend({
 });
 export const operatorRequests = listOf(
   activityList.shape.data.element.extend({ org: z.object({ id: z.string(), name: z.string() }) }),
-).extend({
-  /**
-   * Where the page ended if it reached the limit of requests to search before it was full; older ones are on
-   * the next page.
-   */
-  searched_to: time.nullable(),
-});
+).extend(activityList.pick({ searched_to: true }).shape);

@@ -1,8 +1,8 @@
 // Requests of every organization, newest first, for following up an id, a refusal or a model.
-import { Alert, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { memo, useMemo } from "react";
-import { read } from "../../../api/read.ts";
+import { readFound } from "../../../api/read.ts";
 import { type Answer, addressOf, type Row } from "../../../api/routes.ts";
 import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable, WhereFolded } from "../../../components/data-table.tsx";
@@ -11,7 +11,6 @@ import { Page } from "../../../components/page.tsx";
 import { Empty, Former, Loading, Trouble } from "../../../components/states.tsx";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { type Filters, type SetFilters, stringifySearch } from "../../../filters.ts";
-import { formatTime } from "../../../format/time.ts";
 import { path } from "../../../path-builder.ts";
 import { ColumnChooser, useColumns } from "../../activity/column-chooser.tsx";
 import { activityColumns } from "../../activity/columns.tsx";
@@ -36,7 +35,7 @@ export function OperatorRequestsPage() {
   const { before } = listed;
   const asked = { ...askedOf(listed), limit: String(ROWS), ...(before !== "" && { cursor: before }) };
   const requests = useQuery({
-    ...read("GET /operator/requests", {}, asked),
+    ...readFound("GET /operator/requests", {}, asked),
     placeholderData: keepPreviousData,
   });
   const [chosen, choose] = useColumns(session?.person.id ?? "");
@@ -69,7 +68,7 @@ export function OperatorRequestsPage() {
           <Found of={requests.data} filters={listed} columns={columns} set={set} />
         </Former>
       )}
-      <Pages of={requests.data} before={before} busy={requests.isPlaceholderData} set={set} />
+      <Older of={requests.data} before={before} busy={requests.isPlaceholderData} set={set} />
     </Page>
   );
 }
@@ -143,33 +142,3 @@ const Found = memo(function Found({ of: { data, searched_to }, filters, columns,
     />
   );
 });
-
-interface PagesProps {
-  of: Found | undefined;
-  before: string;
-  busy: boolean;
-  set: Set;
-}
-
-/** The position among the pages, and how far back a search for something rare went. */
-function Pages({ of, before, busy, set }: PagesProps) {
-  const older = of?.next_cursor ?? null;
-  const searchedTo = of?.searched_to ?? null;
-  if (before === "" && older === null) return null;
-  return (
-    <>
-      {searchedTo !== null && (
-        <Alert color="gray" variant="light" role="status">
-          {words.lookedBack(formatTime(searchedTo))}
-        </Alert>
-      )}
-      <Older
-        before={before}
-        older={older}
-        busy={busy}
-        set={set}
-        {...(searchedTo !== null && { further: words.further })}
-      />
-    </>
-  );
-}
