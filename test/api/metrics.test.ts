@@ -204,6 +204,7 @@ async function whileStreaming<T>(look: () => Promise<T>): Promise<T> {
   const seen = await look();
   leaving.abort();
   await waitFor(async () => (await sumNow("tollgate_open_streams")) === 0, "its end");
+  await waitFor(async () => (await gateway.chat(customer, hello())).status === 200, "room for the next call");
   return seen;
 }
 
