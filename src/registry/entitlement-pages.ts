@@ -2,7 +2,7 @@
 // is that of a row, so a damaged time ends no list.
 import type { Reader } from "../ledger/ledger.ts";
 import { ask, partOf, type Query, type SqlValue } from "../store/sql.ts";
-import { type EntitlementRecord, entitlementOf, SELECT_ENTITLEMENT } from "./entitlements.ts";
+import { type EntitlementRecord, entitlementIn, SELECT_ENTITLEMENT } from "./entitlements.ts";
 
 /**
  * `revoked` includes requests that were declined or withdrawn; `ended` leaves them out.
@@ -109,7 +109,7 @@ function* part(
      ORDER BY ${by} ${way}, id ${way} LIMIT ${most}`,
     values,
   );
-  return rows.map((row) => entitlementOf(row, nowMs));
+  return rows.map((row) => entitlementIn(row, nowMs));
 }
 
 type Put = (value: SqlValue) => string;

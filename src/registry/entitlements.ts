@@ -180,13 +180,13 @@ export const activeEntitlements = (on: Reader, organizationId: string): Promise<
     list("WHERE org_id = ?1 AND state = 'active' AND expires_at > ?2", [organizationId, nowMs], nowMs),
   );
 
-/** Rows for `entitlementOf`. */
+/** Rows for `entitlementIn`. */
 export const SELECT_ENTITLEMENT = `SELECT id, org_id, model, project, state, requested_by, approved_by, created_at, expires_at,
   ${makerOf("entitlement.requested_by")} AS maker FROM entitlement`;
 
 function* find(id: string, nowMs: number): Query<EntitlementRecord | null> {
   const [row] = yield* ask(`${SELECT_ENTITLEMENT} WHERE id = ?1`, [id]);
-  return row === undefined ? null : entitlementOf(row, nowMs);
+  return row === undefined ? null : entitlementIn(row, nowMs);
 }
 
 function* list(
@@ -196,7 +196,7 @@ function* list(
 ): Query<EntitlementRecord[]> {
   const rows = yield* ask(`${SELECT_ENTITLEMENT} ${where}`, values);
   return rows
-    .map((row) => entitlementOf(row, nowMs))
+    .map((row) => entitlementIn(row, nowMs))
     .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
 }
 
@@ -228,7 +228,7 @@ function* lockEntitlement(
 }
 
 /** A row of `SELECT_ENTITLEMENT`. */
-export function entitlementOf(row: SqlRow, nowMs: number): EntitlementRecord {
+export function entitlementIn(row: SqlRow, nowMs: number): EntitlementRecord {
   const [state, requestedBy] = [textOf(row["state"]), textOf(row["requested_by"])];
   const expiresAtMs = orNull(row["expires_at"], numberOf);
   const expired = state === "active" && expiresAtMs !== null && nowMs >= expiresAtMs;

@@ -16,6 +16,8 @@ import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 
 const MANY = 3_000;
+/** Of one organization: what entitlements have cost is read for each. */
+const FEWER = 600;
 const NUMBERS = `WITH RECURSIVE n(i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ${MANY})`;
 
 interface List<Row = Record<string, unknown>> {
@@ -59,7 +61,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
       SELECT '${org}', 'key_m' || ${id}, 'Key ' || i, 'gw_sk_m' || i, ${bytes}, 'standard', 1000 + i / 10,
         CASE WHEN i % 4 = 0 THEN NULL ELSE 2000 + i END FROM n`);
     await run(`${NUMBERS} INSERT INTO entitlement (org_id, model, id, project, state, requested_by, created_at, approved_at, expires_at, revoked_at)
-      SELECT '${org}', 'model-' || (i % 7), 'ent_m' || ${id}, 'Project ' || i,
+      SELECT CASE WHEN i <= ${FEWER} THEN '${org}' ELSE 'org_m000001' END, 'model-' || (i % 7), 'ent_m' || ${id}, 'Project ' || i,
         CASE i % 3 WHEN 0 THEN 'requested' WHEN 1 THEN 'active' ELSE 'revoked' END, 'usr_nobody', 1000 + i / 10,
         CASE WHEN i % 3 = 0 THEN NULL ELSE 2000 END, CASE WHEN i % 3 = 0 THEN NULL WHEN i % 6 = 1 THEN 3000 ELSE 4000000000000 + i / 10 END,
         CASE WHEN i % 3 = 2 THEN 3000 ELSE NULL END FROM n`);
@@ -91,7 +93,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     root = await firstOperator(gateway);
     org = (await gateway.customer({ usd: "0" })).organizationId;
     await fill();
-  }, 120_000);
+  });
   afterAll(async () => {
     await gateway.stop();
     await client?.end();
@@ -136,7 +138,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     ["/organizations", "org_m", () => gateway.admin("POST", "/organizations", { name: "Meanwhile" })],
     [`/keys?org=${org}`, "key_m", () => gateway.key(org)],
     [
-      `/entitlements?org=${org}`,
+      "/entitlements",
       "ent_m",
       () =>
         run(`INSERT INTO entitlement (org_id, model, id, project, state, requested_by, created_at)
@@ -158,7 +160,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
       const { status } = await gateway.admin("GET", `${path}${path.includes("?") ? "&" : "?"}limit=1001`);
       expect([path, status]).toEqual([path, 400]);
     }
-  }, 120_000);
+  });
 
   test("one of thousands is found by what is typed of it", async () => {
     for (const [path, search, id] of [
@@ -173,7 +175,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     expect(idsIn(live, "key_m")).toEqual(numbered("key_m").filter((_, i) => i % 4 === 3));
     const waiting = await walked(asked("/entitlements?status=requested"), 1_000);
     expect(idsIn(waiting, "ent_m")).toEqual(numbered("ent_m").filter((_, i) => i % 3 === 2));
-  }, 60_000);
+  });
 
   test("usage by key comes in pages whose sums are the whole; a cursor of another grouping is refused", async () => {
     const rows = await walked(asked(`/usage?org=${org}&group_by=key`), 700);
@@ -187,15 +189,18 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     expect((await walked(asked(`/usage?org=${org}&group_by=day`), 1)).length).toBe(3);
     for (const query of ["group_by=key&cursor=m1", "group_by=day&cursor=2026-13-45", "cursor=key_m000001"])
       expect((await gateway.admin("GET", `/usage?org=${org}&${query}`)).status).toBe(400);
-  }, 60_000);
+  });
 
   test("operators page through requests to decide, by urgency, and through management keys", async () => {
     const of = (path: string) => async (query: string) =>
       (await root.send<List>("GET", `/app/v1${path}${path.includes("?") ? "&" : "?"}${query}`)).json;
     const all = await walked(of(`/operator/entitlements?org=${org}`), 200);
     const ids = idsIn(all, "ent_m");
-    expect([ids.length, new Set(ids).size]).toEqual([MANY, MANY]);
-    const by = (rest: (i: number) => boolean): string[] => numbered("ent_m").filter((_, i) => rest(i + 1));
+    expect([ids.length, new Set(ids).size]).toEqual([FEWER, FEWER]);
+    const by = (rest: (i: number) => boolean): string[] =>
+      numbered("ent_m")
+        .slice(0, FEWER)
+        .filter((_, i) => rest(i + 1));
     const waiting = by((i) => i % 3 === 0);
     const active = by((i) => i % 3 === 1 && i % 6 !== 1);
     const over = by((i) => i % 3 === 2 || i % 6 === 1).toReversed();
@@ -210,15 +215,15 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
       const { data } = await of(`/operator/entitlements?org=${org}&state=${state}`)("limit=20");
       expect([state, idsIn(data, "ent_m")]).toEqual([state, wanted.slice(0, 20)]);
     }
-    const own = await of(`/orgs/${org}/research?search=PROJECT%202999`)("");
-    expect(idsIn(own.data, "")).toEqual(["ent_m002999"]);
+    const own = await of(`/orgs/${org}/research?search=PROJECT%20599`)("");
+    expect(idsIn(own.data, "")).toEqual(["ent_m000599"]);
     const scripts = await walked(of("/operator/management-keys"), 200, () =>
       root.app("POST /operator/management-keys", {}, { name: "Meanwhile" }),
     );
     expect(idsIn(scripts, "mk_m")).toEqual(numbered("mk_m").toReversed());
     const found = await of("/operator/management-keys?state=active")("search=SCRIPT%202999");
     expect(idsIn(found.data, "")).toEqual(["mk_m002999"]);
-  }, 120_000);
+  });
 
   test("thousands of stopped organizations come in pages, on both APIs", async () => {
     await run(`${NUMBERS} INSERT INTO stopped_organization (org_id, since, violations, base)
@@ -227,7 +232,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     expect(idsIn(await walked(asked("/ledger/stopped"), 1_000), "", "org")).toEqual(wanted);
     const page = await root.app("GET /operator/stopped");
     expect([page.data.length, page.next_cursor]).toEqual([50, "org_m000062"]);
-  }, 60_000);
+  });
 
   test("the first page and the next are read through an index on their order", async () => {
     const stored = new Database(join(gateway.dataDir, "tollgate.sqlite"));

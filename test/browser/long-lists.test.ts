@@ -36,7 +36,7 @@ beforeAll(async () => {
   database.run(`${NUMBERS} INSERT INTO org_balance (org_id, slot, available, held, debt, purchased, granted, spent, version, head_hash, stamped_at)
     SELECT 'org_m' || i, 0, 5, 0, 0, 0, 0, 0, 0, zeroblob(32), 0 FROM n`);
   database.close();
-}, 60_000);
+});
 afterAll(() => dashboard.stop());
 
 const shows = (rows: Locator, count: number): Promise<void> =>
@@ -76,7 +76,7 @@ test("an organization's entitlements", async () => {
     search: researchTexts.search,
     typed: "Project 1.",
   });
-}, 60_000);
+});
 
 test("entitlements to decide", async () => {
   await root.open(path.operator("entitlements"));
@@ -86,7 +86,7 @@ test("entitlements to decide", async () => {
     search: operatorEntitlementsTexts.search,
     typed: "Project 59.",
   });
-}, 60_000);
+});
 
 test("management keys", async () => {
   await root.open(path.operator("people"));
@@ -97,7 +97,7 @@ test("management keys", async () => {
     search: operatorPeopleTexts.searchKeys,
     typed: "Script 1.",
   });
-}, 60_000);
+});
 
 test("findings of an audit, and the organizations that it stops", async () => {
   await root.open(path.operator("ledger"));
@@ -105,4 +105,4 @@ test("findings of an audit, and the organizations that it stops", async () => {
   const findings = rowsOf(root, operatorLedgerTexts.violations);
   await shows(findings, 50);
   await loadsAndFinds(operatorLedgerTexts.stopped.title, { rows: 50, more: 60 });
-}, 60_000);
+});
