@@ -10,7 +10,7 @@ import { StoreFailure } from "./store-failure.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** The size that the log is cut back to after a long read (an audit, a backup) made it grow, once it is in the database. */
-export const LOG_KEPT_BYTES = 16 * 1024 * 1024;
+const LOG_KEPT_BYTES = 16 * 1024 * 1024;
 
 /** The path of the one file that holds the store, where a link leads to it: SQLite has its log there, too. */
 export const databasePath = (dataDirectory: string): string => realPlace(join(dataDirectory, STORE_FILE));

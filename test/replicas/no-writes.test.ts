@@ -171,7 +171,9 @@ test.concurrent.skipIf(!disk.isMounted)(
       expect(await saidByAStart(url)).toEqual([
         1,
         expect.stringMatching(
-          new RegExp(`${new URL(url).pathname} has no space left \\(.+\\); free some space, then start again`),
+          new RegExp(
+            `${new URL(url).pathname} has no space left \\(.+\\); free some space, then start again`,
+          ),
         ),
       ]);
       rmSync(hog);
