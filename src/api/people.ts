@@ -87,10 +87,10 @@ export const peopleEndpoints = [
   endpoint({
     target: "GET /admin/v1/people",
     who: "operate",
-    summary: "List accounts of the dashboard",
-    input: z.strictObject({}),
+    summary: "List accounts of the dashboard, ordered by id",
+    input: inputs.personRecordsQuery,
     output: personListSchema,
-    run: (_, { operator }) => operator.people.list(),
+    run: ({ input }, { operator }) => operator.people.list(input),
   }),
   endpoint({
     target: "POST /admin/v1/people/reset",

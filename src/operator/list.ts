@@ -33,3 +33,9 @@ export const printPage = <Row, Json>(page: Page<Row>, print: (row: Row) => Json)
   data: page.rows.map(print),
   next_cursor: page.nextCursor,
 });
+
+/** The page of these rows, whose cursor is the id of its last one. `rows`: one more than the limit if there is a next page. */
+export function pageById<Row extends { id: string }>(rows: readonly Row[], limit: number): ListOf<Row> {
+  const data = rows.slice(0, limit);
+  return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+}

@@ -3,7 +3,6 @@ import type { NewAccount, Person, PersonSession, People, SignedIn, Visitor } fro
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { inHundreds, textOf } from "../store/sql.ts";
-import { allRows } from "./all-rows.ts";
 import { likeOf, namedLike } from "./named-like.ts";
 import { endResetLinks } from "./reset-links.ts";
 import type { UserRow } from "./schema.ts";
@@ -104,11 +103,10 @@ export async function sessionOf(on: SignIn, visitor: Visitor): Promise<SignedIn 
   };
 }
 
-type Persons = Pick<People, "anybody" | "everybody" | "personNamed" | "persons" | "rename">;
+type Persons = Pick<People, "anybody" | "personNamed" | "persons" | "rename">;
 
 export const persons = ({ records, internal }: SignIn): Persons => ({
   anybody: async () => (await records.count({ model: "user" })) > 0,
-  everybody: async () => (await allRows<UserRow>(records, { model: "user" })).map(personOf),
   async personNamed(idOrEmail) {
     const rows = await records.findMany<UserRow>({
       model: "user",
@@ -134,11 +132,11 @@ export const persons = ({ records, internal }: SignIn): Persons => ({
   },
 });
 
-/** All accounts, page by page. */
+/** Accounts in pages. */
 export const accountPages = (
   { rows }: Pick<PeopleStore, "rows">,
   of: Pick<People, "persons">,
-): Pick<People, "accountsAfter"> => ({
+): Pick<People, "accountsAfter" | "accountsById"> => ({
   async accountsAfter({ after, search, most }) {
     const found = await rows(
       `SELECT u.id FROM "user" u
@@ -148,11 +146,26 @@ export const accountPages = (
       after,
       ...likeOf(search),
     );
-    const ids = found.map(({ id }) => textOf(id));
-    const persons = new Map((await of.persons(ids)).map((person) => [person.id, person]));
-    return ids.flatMap((id) => persons.get(id) ?? []);
+    return await inOrder(of, found);
+  },
+  async accountsById({ after, search, most }) {
+    const found = await rows(
+      `SELECT u.id FROM "user" u WHERE u.id > ?1 AND ${namedLike(2)} ORDER BY u.id LIMIT ${most}`,
+      after,
+      ...likeOf(search),
+    );
+    return await inOrder(of, found);
   },
 });
+
+async function inOrder(
+  of: Pick<People, "persons">,
+  found: readonly Record<string, unknown>[],
+): Promise<Person[]> {
+  const ids = found.map(({ id }) => textOf(id));
+  const persons = new Map((await of.persons(ids)).map((person) => [person.id, person]));
+  return ids.flatMap((id) => persons.get(id) ?? []);
+}
 
 interface SessionRow {
   id: string;

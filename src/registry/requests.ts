@@ -16,6 +16,10 @@ export interface UsageFilter {
   fromMs?: number;
   toMs?: number;
   groupBy?: "key" | "model" | "day";
+  /** Only groups behind this one: a key id, a model, or a day since the Unix epoch. */
+  after?: string | number;
+  /** At most this many groups. */
+  most?: number;
 }
 
 export interface UsageRow {
@@ -46,13 +50,15 @@ export const readUsageRows = (on: Reader, filter: UsageFilter): Promise<UsageRow
        FROM usage_hour
        WHERE org_id = ?1 AND (CAST(?2 AS text) IS NULL OR key_id = ?2) AND (CAST(?3 AS text) IS NULL OR model = ?3)
          AND (CAST(?4 AS bigint) IS NULL OR hour >= ?4) AND (CAST(?5 AS bigint) IS NULL OR hour < ?5)
-       GROUP BY 1 ORDER BY 1`,
+         ${filter.after === undefined ? "" : `AND ${GROUPS[filter.groupBy ?? "none"]} > ?6`}
+       GROUP BY 1 ORDER BY 1${filter.most === undefined ? "" : ` LIMIT ${filter.most}`}`,
       [
         filter.organizationId,
         filter.keyId ?? null,
         filter.model ?? null,
         filter.fromMs === undefined ? null : Math.floor(filter.fromMs / HOUR_MS),
         filter.toMs === undefined ? null : Math.ceil(filter.toMs / HOUR_MS),
+        ...(filter.after === undefined ? [] : [filter.after]),
       ],
     );
     return rows.length === 0 && filter.groupBy === undefined ? [NO_USAGE] : rows.map(rowOf);

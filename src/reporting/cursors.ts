@@ -5,6 +5,8 @@ const NUMBER = /^\d{1,15}$/;
 const REQUEST = /^req_[0-9a-f]{32}$/;
 const ORGANIZATION = /^org_\w{1,60}$/;
 const PERSON = /^usr_\w{1,60}$/;
+const ENTITLEMENT = /^ent_\w{1,60}$/;
+const MANAGEMENT_KEY = /^mk_\w{1,60}$/;
 const AUDIT_LINE = /^aud_[0-9a-f]{32}$/;
 
 /** The match of the pattern. Throws `Refusal` for a cursor that no page returned. */
@@ -30,4 +32,6 @@ export const numberedCursor = (cursor: string): number => Number(readCursor(curs
 export const requestCursor = wholeIfGiven(REQUEST);
 export const organizationCursor = wholeIfGiven(ORGANIZATION);
 export const personCursor = wholeIfGiven(PERSON);
+export const entitlementCursor = wholeIfGiven(ENTITLEMENT);
+export const managementKeyCursor = wholeIfGiven(MANAGEMENT_KEY);
 export const auditCursor = whole(AUDIT_LINE);

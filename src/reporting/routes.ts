@@ -64,11 +64,13 @@ export async function previewRelease(on: RoutesPorts, jws: string): Promise<Veri
   };
 }
 
-/** Releases by time of publication, newest first. */
+/** Releases by time of publication, newest first. Throws for a route that never had one. */
 export async function releasesPage(
   on: RoutesPorts,
   { route, cursor, limit = PAGE_ROWS }: z.output<typeof releasesShapes.releasesQuery>,
 ): Promise<z.output<typeof releasesShapes.releaseHistory>> {
+  if (route !== undefined && route !== "" && !(await isRoute(on.sql, route)))
+    throw unknownRecord("route", route, "route");
   const query = from
     .selectFrom("route_release")
     .select(["digest", "route", "published_at"])
@@ -110,6 +112,11 @@ export async function releasesPage(
   });
   const last = rows[limit - 1];
   return { data, next_cursor: rows.length > limit && last ? last.digest : null };
+}
+
+async function isRoute(sql: Sql, route: string): Promise<boolean> {
+  const query = from.selectFrom("route_state").select("route").where("route", "=", route);
+  return (await rowsOf(sql, query)).length > 0;
 }
 
 type PublishedBy = z.output<typeof releasesShapes.releaseHistory>["data"][number]["published_by"];

@@ -1,7 +1,8 @@
 // Usage of one organization, by key, model or UTC day (specification 1: the same record backs usage and billing).
 import type { UsageListJson } from "../api/shapes/records.ts";
-import { HOUR_MS } from "../domain/durations.ts";
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { formatUsd } from "../domain/money.ts";
+import { RECORDS_MAX } from "../domain/page-rows.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { UsageRecordsQuery } from "../api/shapes/record-inputs.ts";
 import type { Reader } from "../ledger/ledger.ts";
@@ -10,17 +11,20 @@ import { readTime } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { assertKeyAsked } from "../registry/api-keys.ts";
 import { findOrganization } from "../registry/organizations.ts";
+import { readCursor } from "./cursors.ts";
 import { readUsageRows, type UsageFilter } from "../registry/requests.ts";
 
 type Store = Reader;
 
 export const usageTotals = (ledger: Store) => ({
   async show(query: UsageRecordsQuery): Promise<UsageListJson> {
-    const filter = readFilter(query);
+    const filter = { ...readFilter(query), ...afterGroup(query) };
     if ((await findOrganization(ledger, query.org)) === null)
       throw unknownRecord("organization", query.org, "org");
     await assertKeyAsked(ledger, query);
-    const rows = await readUsageRows(ledger, filter);
+    const { limit = RECORDS_MAX } = query;
+    const found = await readUsageRows(ledger, { ...filter, most: limit + 1 });
+    const rows = found.slice(0, limit);
     return {
       org: query.org,
       group_by: query.group_by ?? null,
@@ -35,10 +39,23 @@ export const usageTotals = (ledger: Store) => ({
         output_tokens: printSum(row.outputTokens),
         charge_usd: formatUsd(row.charge),
       })),
-      next_cursor: null,
+      next_cursor: found.length > limit ? (rows.at(-1)?.group ?? null) : null,
     };
   },
 });
+
+/** The group behind which a page begins. Throws `Refusal` for a cursor that no page returned: a group of this grouping. */
+function afterGroup({ cursor, group_by }: UsageRecordsQuery): Pick<UsageFilter, "after"> {
+  if (cursor === undefined) return {};
+  const pattern = CURSORS[group_by ?? "none"];
+  const after = readCursor(cursor, pattern)[0];
+  if (group_by !== "day") return { after };
+  const day = Date.parse(after) / DAY_MS;
+  return { after: Number.isNaN(day) ? readCursor(cursor, CURSORS.none)[0] : day };
+}
+
+/** A model has any name that a release may have; without groups there is one page. */
+const CURSORS = { key: /^key_\w{1,60}$/, model: /^.{1,200}$/su, day: /^\d{4}-\d\d-\d\d$/, none: /^(?!)/ };
 
 function readFilter({ org, key, model, from, to, group_by }: UsageRecordsQuery): UsageFilter {
   const filter: UsageFilter = { organizationId: org };

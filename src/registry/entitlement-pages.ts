@@ -1,0 +1,152 @@
+// Entitlements in pages, of one organization or of all. Each page is read through an index on its order; a place
+// is that of a row, so a damaged time ends no list.
+import type { Reader } from "../ledger/ledger.ts";
+import { ask, partOf, type Query, type SqlValue } from "../store/sql.ts";
+import { type EntitlementRecord, entitlementIn, SELECT_ENTITLEMENT } from "./entitlements.ts";
+
+/**
+ * `revoked` includes requests that were declined or withdrawn; `ended` leaves them out.
+ */
+export type EntitlementFilter =
+  | "requested"
+  | "active"
+  | "expired"
+  | "revoked"
+  | "ended"
+  | "declined"
+  | "withdrawn";
+
+interface Filters {
+  /** Undefined: of all organizations. */
+  organizationId?: string | undefined;
+  state?: EntitlementFilter | undefined;
+  /** A part of the model or the project, an id, or `people`, who may have requested it. Empty: all. */
+  search?: { text: string; people: readonly string[] } | undefined;
+}
+
+interface Asked extends Filters {
+  /** The id of the last row of the page before; null for the first page. */
+  after: string | null;
+  most: number;
+}
+
+/** The orders of lists; the last three together are the order of urgency. */
+type Order = "oldest" | "newest" | "requested" | "active" | "over";
+
+/** By the time of the request. */
+export const entitlementsInOrder = (
+  on: Reader,
+  order: "oldest" | "newest",
+  asked: Asked,
+): Promise<EntitlementRecord[]> => on.read((nowMs) => part(order, asked, { nowMs, asOfMs: nowMs }));
+
+const URGENCY = ["requested", "active", "over"] as const;
+/** Where a page begins: behind the row `after` of its part; `asOfMs`: when the first page was read. */
+export interface UrgentPlace {
+  asOfMs: number;
+  part: (typeof URGENCY)[number];
+  after: string | null;
+}
+
+/**
+ * Undecided requests, the oldest first; then active ones, by their expiry; then the rest, the newest request
+ * first. What expires while somebody reads stays where it was when they began.
+ */
+export const entitlementsByUrgency = (
+  on: Reader,
+  from: UrgentPlace | null,
+  asked: Omit<Asked, "after">,
+): Promise<{ place: UrgentPlace; record: EntitlementRecord }[]> =>
+  on.read(function* (nowMs) {
+    const { asOfMs, ...start } = from ?? { asOfMs: nowMs, part: URGENCY[0], after: null };
+    const found: { place: UrgentPlace; record: EntitlementRecord }[] = [];
+    for (const order of URGENCY.slice(URGENCY.indexOf(start.part))) {
+      const after = order === start.part ? start.after : null;
+      const most = asked.most - found.length;
+      if (most > 0)
+        for (const record of yield* part(order, { ...asked, after, most }, { nowMs, asOfMs }))
+          found.push({ place: { asOfMs, part: order, after: record.id }, record });
+    }
+    return found;
+  });
+
+interface Times {
+  nowMs: number;
+  asOfMs: number;
+}
+
+/** The columns of an order, and its direction. */
+const ORDERS: Record<Order, { by: "created_at" | "expires_at"; down: boolean }> = {
+  oldest: { by: "created_at", down: false },
+  newest: { by: "created_at", down: true },
+  requested: { by: "created_at", down: false },
+  active: { by: "expires_at", down: false },
+  over: { by: "created_at", down: true },
+};
+
+function* part(
+  order: Order,
+  { organizationId, state, search, after, most }: Asked,
+  { nowMs, asOfMs }: Times,
+): Query<EntitlementRecord[]> {
+  const { by, down } = ORDERS[order];
+  const values: SqlValue[] = [];
+  const put = (value: SqlValue): string => `?${values.push(value)}`;
+  const where = [
+    ...(organizationId === undefined ? [] : [`org_id = ${put(organizationId)}`]),
+    ...partOfOrder(order, asOfMs, put),
+    ...(state === undefined ? [] : [STATES[state](nowMs, put)]),
+    ...(search === undefined || search.text === "" ? [] : [isLike(search, put)]),
+    ...(after === null
+      ? []
+      : [
+          `(${by}, id) ${down ? "<" : ">"} (SELECT last.${by}, last.id FROM entitlement last WHERE last.id = ${put(after)})`,
+        ]),
+  ];
+  const way = down ? "DESC" : "ASC";
+  const rows = yield* ask(
+    `${SELECT_ENTITLEMENT} ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
+     ORDER BY ${by} ${way}, id ${way} LIMIT ${most}`,
+    values,
+  );
+  return rows.map((row) => entitlementIn(row, nowMs));
+}
+
+type Put = (value: SqlValue) => string;
+
+/** States are literals, because the indexes of these rows are partial. */
+function partOfOrder(order: Order, asOfMs: number, put: Put): string[] {
+  switch (order) {
+    case "requested":
+      return ["state = 'requested'"];
+    case "active":
+      return [`state = 'active' AND expires_at > ${put(asOfMs)}`];
+    case "over":
+      return [
+        `state <> 'requested' AND (state = 'revoked' OR expires_at IS NULL OR expires_at <= ${put(asOfMs)})`,
+      ];
+    default:
+      return [];
+  }
+}
+
+const ANSWERED = "SELECT 1 FROM entitlement_note n WHERE n.entitlement_id = entitlement.id AND n.outcome";
+const STATES: Record<EntitlementFilter, (nowMs: number, put: Put) => string> = {
+  requested: () => "state = 'requested'",
+  active: (nowMs, put) => `state = 'active' AND (expires_at IS NULL OR expires_at > ${put(nowMs)})`,
+  expired: (nowMs, put) => `state = 'active' AND expires_at <= ${put(nowMs)}`,
+  revoked: () => "state = 'revoked'",
+  ended: () => `state = 'revoked' AND NOT EXISTS (${ANSWERED} IS NOT NULL)`,
+  declined: () => `state = 'revoked' AND EXISTS (${ANSWERED} = 'declined')`,
+  withdrawn: () => `state = 'revoked' AND EXISTS (${ANSWERED} = 'withdrawn')`,
+};
+
+function isLike({ text, people }: { text: string; people: readonly string[] }, put: Put): string {
+  const like = put(partOf(text));
+  const requesters = people.length === 0 ? [] : [`requested_by IN (${people.map(put).join(", ")})`];
+  return `(${[
+    ...["model", "project"].map((column) => `lower(${column}) LIKE ${like} ESCAPE '!'`),
+    `id = ${put(text)}`,
+    ...requesters,
+  ].join(" OR ")})`;
+}
