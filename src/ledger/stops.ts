@@ -67,6 +67,13 @@ export const stoppedAfter = (
     return rows.map(stopOf).filter(stands);
   });
 
+/** Returns whether the organization's paid calls are refused, or were some day: its row stays. */
+export const wasStopped = (on: Reader, organizationId: string): Promise<boolean> =>
+  on.read(function* () {
+    const rows = yield* ask("SELECT org_id FROM stopped_organization WHERE org_id = ?1", [organizationId]);
+    return rows.length > 0;
+  });
+
 /** Returns the organizations whose paid calls are refused, sorted by id. */
 export const stoppedOrganizations = async (on: Reader): Promise<StoppedOrganization[]> =>
   (await readStops(on)).filter(stands);

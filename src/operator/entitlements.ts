@@ -23,8 +23,8 @@ import {
   requestEntitlement,
   revokeEntitlement,
 } from "../registry/entitlements.ts";
-import { entitlementsInOrder } from "../registry/entitlement-pages.ts";
-import { entitlementCursor } from "../reporting/cursors.ts";
+import { entitlementsInOrder, isListed } from "../registry/entitlement-pages.ts";
+import { rowCursor } from "../reporting/cursors.ts";
 import { printEntitlement } from "../reporting/entitlements.ts";
 import { type ListOf, pageById } from "./list.ts";
 import { assertOrganization } from "./organizations.ts";
@@ -71,8 +71,8 @@ export const entitlements = (on: EntitlementsPorts) => ({
     const records = await entitlementsInOrder(on.ledger, "oldest", {
       organizationId: org,
       state: status,
-      search: { text: search, people: [] },
-      after: entitlementCursor(cursor) ?? null,
+      search: { text: search, actors: [] },
+      after: await rowCursor(cursor, (id) => isListed(on.ledger, { id, organizationId: org })),
       most: limit + 1,
     });
     return pageById(records.map(printEntitlement), limit);

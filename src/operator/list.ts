@@ -1,5 +1,5 @@
 // Pages of lists in the format of the APIs.
-import { Refusal } from "../domain/refusals.ts";
+import { noCursor } from "../reporting/cursors.ts";
 import { NEWEST, type Page, pageStart } from "../store/page.ts";
 
 export interface ListAsk {
@@ -22,10 +22,7 @@ type Place = NonNullable<ReturnType<typeof pageStart>>;
  */
 export function startOf({ cursor, limit }: ListAsk, first: Place = NEWEST): { after: Place; limit: number } {
   const after = cursor === undefined ? first : pageStart({ cursor });
-  if (after === null)
-    throw new Refusal("invalid_request", "cursor must be the next_cursor of an earlier page.", {
-      param: "cursor",
-    });
+  if (after === null) throw noCursor();
   return { after, limit: limit ?? USUAL };
 }
 

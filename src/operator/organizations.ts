@@ -13,7 +13,7 @@ import {
   type OrganizationRecord,
   organizationsAfter,
 } from "../registry/organizations.ts";
-import { organizationCursor } from "../reporting/cursors.ts";
+import { rowCursor } from "../reporting/cursors.ts";
 import { type ListOf, pageById } from "./list.ts";
 
 type Store = Transactions & Reader;
@@ -27,7 +27,8 @@ export const organizations = (ledger: Store) => ({
     limit = RECORDS_MAX,
     search = "",
   }: OrganizationRecordsQuery): Promise<ListOf<OrganizationJson>> {
-    const asked = { after: organizationCursor(cursor) ?? null, search, most: limit + 1 };
+    const after = await rowCursor(cursor, async (id) => (await findOrganization(ledger, id)) !== null);
+    const asked = { after, search, most: limit + 1 };
     return pageById((await organizationsAfter(ledger, asked)).map(printOrganization), limit);
   },
   assertThere: (org: string): Promise<void> => assertOrganization(ledger, org),

@@ -8,12 +8,12 @@ import { linkTo } from "../domain/links.ts";
 import type { People, Person } from "../people/people.ts";
 import { RECORDS_MAX } from "../domain/page-rows.ts";
 import { printTime } from "../domain/print.ts";
-import { personCursor } from "../reporting/cursors.ts";
+import { rowCursor } from "../reporting/cursors.ts";
 import { type ListOf, pageById } from "./list.ts";
 
 export interface AccountsPorts {
   people(): Promise<
-    Pick<People, "accountsById" | "personNamed" | "removeTwoFactor" | "resetToken" | "written">
+    Pick<People, "accountsById" | "personNamed" | "persons" | "removeTwoFactor" | "resetToken" | "written">
   >;
   /** The dashboard's URL, without a trailing slash. */
   url(): string;
@@ -22,8 +22,9 @@ export interface AccountsPorts {
 export const accounts = (on: AccountsPorts) => ({
   /** Ordered by id. Throws `Refusal` for a cursor that no page returned. */
   async list({ cursor, limit = RECORDS_MAX, search = "" }: PersonRecordsQuery): Promise<ListOf<PersonJson>> {
-    const asked = { after: personCursor(cursor) ?? "", search, most: limit + 1 };
-    const persons = await (await on.people()).accountsById(asked);
+    const people = await on.people();
+    const after = (await rowCursor(cursor, async (id) => (await people.persons([id])).length > 0)) ?? "";
+    const persons = await people.accountsById({ after, search, most: limit + 1 });
     return pageById(persons.map(printPerson), limit);
   },
   /** A link that sets a new password, once; sessions end when it is used. */

@@ -10,6 +10,7 @@ import type { ListedRoute, RouteStanding } from "../releases/standing.ts";
 import { RECORDS_MAX } from "../domain/page-rows.ts";
 import { printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
+import { readCursor } from "../reporting/cursors.ts";
 import { printRelease, printRoute } from "../reporting/print-release.ts";
 import type { ListOf } from "./list.ts";
 
@@ -30,12 +31,13 @@ export const releases = (publisher: ReleasePublisher) => ({
   },
   /** The newest release of each route, ordered by route. */
   async list(asked: RouteRecordsQuery): Promise<ReleaseListJson> {
-    const { shown: routes, next_cursor } = pageOfRoutes(await publisher.routes(), asked);
-    const published = new Map((await publisher.published(routes)).map((one) => [one.release.route, one]));
+    const stored = await publisher.routes();
     const listed = new Map(publisher.listed().map((one) => [one.route, one]));
+    const { shown: routes, next_cursor } = pageOfRoutes([...new Set([...stored, ...listed.keys()])], asked);
+    const published = new Map((await publisher.published(routes)).map((one) => [one.release.route, one]));
     const data = routes.flatMap((route): ListedRelease[] => {
-      const stored = published.get(route);
-      if (stored !== undefined) return [printPublished(stored, stateOf(publisher, route))];
+      const whole = published.get(route);
+      if (whole !== undefined) return [printPublished(whole, stateOf(publisher, route))];
       const damaged = listed.get(route);
       return damaged === undefined ? [] : [printDamaged(damaged, publisher.highestVersion(route))];
     });
@@ -43,16 +45,21 @@ export const releases = (publisher: ReleasePublisher) => ({
   },
 });
 
-/** A page of routes: those behind the cursor, the name of a route, in the order of their names. */
+/**
+ * A page of routes in the order of their names. Any name is a place to begin behind: another gateway may know more
+ * routes than this one. Throws `Refusal` for a cursor of another list.
+ */
 function pageOfRoutes(
   all: readonly string[],
-  { cursor = "", limit = RECORDS_MAX, search = "" }: RouteRecordsQuery,
+  { cursor, limit = RECORDS_MAX, search = "" }: RouteRecordsQuery,
 ): { shown: string[]; next_cursor: string | null } {
+  const [, after = ""] = cursor === undefined ? [] : readCursor(cursor, ROUTE_CURSOR);
   const wanted = search.toLowerCase();
-  const rest = all.filter((route) => route > cursor && route.toLowerCase().includes(wanted)).toSorted();
+  const rest = all.filter((route) => route > after && route.toLowerCase().includes(wanted)).toSorted();
   const shown = rest.slice(0, limit);
-  return { shown, next_cursor: rest.length > limit ? (shown.at(-1) ?? null) : null };
+  return { shown, next_cursor: rest.length > limit ? `route.${shown.at(-1)}` : null };
 }
+const ROUTE_CURSOR = /^route\.(.+)$/s;
 
 const printPublished = (
   { release, publishedAtMs }: Awaited<ReturnType<ReleasePublisher["published"]>>[number],

@@ -15,8 +15,9 @@ import {
   stoppedAfter,
   stoppedOrganizations,
   type Violations,
+  wasStopped,
 } from "../ledger/stops.ts";
-import { organizationCursor } from "../reporting/cursors.ts";
+import { rowCursor } from "../reporting/cursors.ts";
 import type { ListOf } from "./list.ts";
 
 type Store = Pick<Ledger, "read" | "resume">;
@@ -43,7 +44,7 @@ export const printViolations = (violations: Violations): ViolationJson[] =>
 export const stopped = (ledger: Store) => ({
   /** Ordered by id; without a limit, as many as a page of records has. Throws `Refusal` for a cursor that no page returned. */
   async stopped({ cursor, limit = RECORDS_MAX }: StoppedQuery): Promise<ListOf<StoppedOrganizationJson>> {
-    const after = organizationCursor(cursor) ?? "";
+    const after = (await rowCursor(cursor, (id) => wasStopped(ledger, id))) ?? "";
     const found = (await stoppedAfter(ledger, { after, most: limit + 1 })).map(printOne);
     const data = found.slice(0, limit);
     return { data, next_cursor: found.length > limit ? (data.at(-1)?.org ?? null) : null };

@@ -1,8 +1,9 @@
 // Entitlements in pages, of one organization or of all. Each page is read through an index on its order; a place
 // is that of a row, so a damaged time ends no list.
 import type { Reader } from "../ledger/ledger.ts";
-import { ask, partOf, type Query, type SqlValue } from "../store/sql.ts";
+import { ask, orNull, partOf, type Query, type SqlValue, textOf } from "../store/sql.ts";
 import { type EntitlementRecord, entitlementIn, SELECT_ENTITLEMENT } from "./entitlements.ts";
+import { makerOf, personBehind } from "./persons.ts";
 
 /**
  * `revoked` includes requests that were declined or withdrawn; `ended` leaves them out.
@@ -20,8 +21,8 @@ interface Filters {
   /** Undefined: of all organizations. */
   organizationId?: string | undefined;
   state?: EntitlementFilter | undefined;
-  /** A part of the model or the project, an id, or `people`, who may have requested it. Empty: all. */
-  search?: { text: string; people: readonly string[] } | undefined;
+  /** A part of the model or the project, an id, or one of the actors who requested it. Empty: all. */
+  search?: { text: string; actors: readonly string[] } | undefined;
 }
 
 interface Asked extends Filters {
@@ -68,6 +69,34 @@ export const entitlementsByUrgency = (
           found.push({ place: { asOfMs, part: order, after: record.id }, record });
     }
     return found;
+  });
+
+/** Whether there is such an entitlement, of this organization if one is given: only then a page can begin behind it. */
+export const isListed = (
+  on: Reader,
+  { id, organizationId }: { id: string; organizationId: string | undefined },
+): Promise<boolean> =>
+  on.read(function* () {
+    const [row] = yield* ask("SELECT org_id FROM entitlement WHERE id = ?1", [id]);
+    return row !== undefined && (organizationId === undefined || row["org_id"] === organizationId);
+  });
+
+/** Whoever requested one of these entitlements, and the person behind each (`persons.ts`). */
+export const requestersOf = (
+  on: Reader,
+  organizationId: string | undefined,
+): Promise<{ actor: string; person: string }[]> =>
+  on.read(function* () {
+    const [where, values] = organizationId === undefined ? ["", []] : ["WHERE org_id = ?1", [organizationId]];
+    const rows = yield* ask(
+      `SELECT requested_by, ${makerOf("requested_by")} AS maker
+       FROM (SELECT DISTINCT requested_by FROM entitlement ${where}) AS asked`,
+      values,
+    );
+    return rows.map((row) => {
+      const actor = textOf(row["requested_by"]);
+      return { actor, person: personBehind(actor, orNull(row["maker"], textOf)) };
+    });
   });
 
 interface Times {
@@ -122,8 +151,9 @@ function partOfOrder(order: Order, asOfMs: number, put: Put): string[] {
     case "active":
       return [`state = 'active' AND expires_at > ${put(asOfMs)}`];
     case "over":
+      // Also what is in no known state, because its row is damaged.
       return [
-        `state <> 'requested' AND (state = 'revoked' OR expires_at IS NULL OR expires_at <= ${put(asOfMs)})`,
+        `state <> 'requested' AND (state <> 'active' OR expires_at IS NULL OR expires_at <= ${put(asOfMs)})`,
       ];
     default:
       return [];
@@ -141,9 +171,9 @@ const STATES: Record<EntitlementFilter, (nowMs: number, put: Put) => string> = {
   withdrawn: () => `state = 'revoked' AND EXISTS (${ANSWERED} = 'withdrawn')`,
 };
 
-function isLike({ text, people }: { text: string; people: readonly string[] }, put: Put): string {
+function isLike({ text, actors }: NonNullable<Filters["search"]>, put: Put): string {
   const like = put(partOf(text));
-  const requesters = people.length === 0 ? [] : [`requested_by IN (${people.map(put).join(", ")})`];
+  const requesters = actors.length === 0 ? [] : [`requested_by IN (${actors.map(put).join(", ")})`];
   return `(${[
     ...["model", "project"].map((column) => `lower(${column}) LIKE ${like} ESCAPE '!'`),
     `id = ${put(text)}`,

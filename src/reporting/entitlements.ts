@@ -10,6 +10,8 @@ import type { Reader } from "../ledger/ledger.ts";
 import {
   entitlementsByUrgency,
   entitlementsInOrder,
+  isListed,
+  requestersOf,
   type UrgentPlace,
 } from "../registry/entitlement-pages.ts";
 import { type EntitlementRecord, findEntitlement } from "../registry/entitlements.ts";
@@ -18,7 +20,7 @@ import type { ListedRoute } from "../releases/standing.ts";
 import { from, rowsOf } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
-import { entitlementCursor, readCursor } from "./cursors.ts";
+import { readCursor, rowCursor } from "./cursors.ts";
 import { spendsOf } from "./entitlement-spend.ts";
 
 type Page = z.output<typeof catalogueShapes.entitlementList>;
@@ -31,22 +33,17 @@ export interface EntitlementPorts {
   listedRoutes(): ListedRoute[];
 }
 
-interface EntitlementListPorts extends EntitlementPorts {
-  people: Pick<People, "accountsAfter" | "persons">;
-}
-
 type Ask = z.output<typeof catalogueShapes.ownEntitlementsQuery>;
 
 /** An organization's entitlements, the newest request first. Throws `Refusal` for a cursor that no page returned. */
 export async function entitlementsPage(
-  on: EntitlementListPorts,
+  on: EntitlementPorts,
   organizationId: string,
   { cursor, limit = PAGE_ROWS, ...asked }: Ask,
 ): Promise<Page> {
   const records = await entitlementsInOrder(on.ledger, "newest", {
-    ...(await filtersOf(on, asked)),
-    organizationId,
-    after: entitlementCursor(cursor) ?? null,
+    ...(await filtersOf(on, organizationId, asked)),
+    after: await rowCursor(cursor, (id) => isListed(on.ledger, { id, organizationId })),
     most: limit + 1,
   });
   const data = await printed(on, records.slice(0, limit));
@@ -58,13 +55,12 @@ export async function entitlementsPage(
  * expiry; then the rest, newest first. Throws `Refusal` for a cursor that no page returned.
  */
 export async function entitlementsToDecide(
-  on: EntitlementListPorts,
+  on: EntitlementPorts,
   { org, cursor, limit = PAGE_ROWS, ...asked }: Ask & { org?: string | undefined },
 ): Promise<Page> {
-  const place = cursor === undefined ? null : placeIn(cursor);
+  const place = cursor === undefined ? null : await placeIn(on.ledger, cursor, org);
   const found = await entitlementsByUrgency(on.ledger, place, {
-    ...(await filtersOf(on, asked)),
-    organizationId: org,
+    ...(await filtersOf(on, org, asked)),
     most: limit + 1,
   });
   const shown = found.slice(0, limit);
@@ -77,26 +73,47 @@ export async function entitlementsToDecide(
   return { data, next_cursor: found.length > limit ? next : null };
 }
 
-const PLACE = /^(\d{1,15})\.(requested|active|over)\.(ent_\w{1,60})$/;
+const PLACE = /^(\d{1,15})\.(requested|active|over)\.(.+)$/s;
 
-function placeIn(cursor: string): UrgentPlace {
-  const [, asOf = "", part = "", after = ""] = readCursor(cursor, PLACE);
+async function placeIn(ledger: Reader, cursor: string, organizationId?: string): Promise<UrgentPlace> {
+  const [, asOf = "", part = "", last = ""] = readCursor(cursor, PLACE);
+  const after = await rowCursor(last, (id) => isListed(ledger, { id, organizationId }));
   return { asOfMs: Number(asOf), part: part as UrgentPlace["part"], after };
 }
 
-/** So many people with the searched name are looked for among the requesters. */
-const PEOPLE_SEARCHED = 100;
-
 /** In the registry, a revoked one includes those that were declined or withdrawn. */
 async function filtersOf(
-  { people }: EntitlementListPorts,
+  on: EntitlementPorts,
+  organizationId: string | undefined,
   { state, search = "" }: Pick<Ask, "search" | "state">,
 ) {
-  const named = search === "" ? [] : await people.accountsAfter({ after: "", search, most: PEOPLE_SEARCHED });
   return {
+    organizationId,
     state: state === "revoked" ? ("ended" as const) : state,
-    search: { text: search, people: named.map(({ id }) => id) },
+    search: { text: search, actors: search === "" ? [] : await requestersNamed(on, organizationId, search) },
   };
+}
+
+/** A statement takes no more values. */
+const REQUESTERS_SEARCHED = 10_000;
+
+/**
+ * The actors of the requests that show a requester with this part of a name, or this id. Only what a row shows is
+ * searched: whoever may not see an address cannot find out about it here.
+ */
+async function requestersNamed(
+  { ledger, people }: EntitlementPorts,
+  organizationId: string | undefined,
+  search: string,
+): Promise<string[]> {
+  const requesters = await requestersOf(ledger, organizationId);
+  const persons = await people.persons([...new Set(requesters.map(({ person }) => person))]);
+  const names = new Map(persons.map(({ id, name }) => [id, name.toLowerCase()]));
+  const wanted = search.toLowerCase();
+  return requesters
+    .filter(({ person }) => person === search || names.get(person)?.includes(wanted))
+    .map(({ actor }) => actor)
+    .slice(0, REQUESTERS_SEARCHED);
 }
 
 /** Throws `OperatorRefusal` if there is none with this id. */

@@ -13,7 +13,7 @@ import { MAKER, ownerBy } from "../registry/persons.ts";
 import { from, numberOrNull, rowsOf, when } from "../store/query.ts";
 import { partOf, type Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
-import { managementKeyCursor } from "./cursors.ts";
+import { rowCursor } from "./cursors.ts";
 
 type Key = z.output<typeof keyShapes.managementKeyList>["data"][number];
 type Row = Tables["management_key"] & { maker: string | null };
@@ -34,10 +34,14 @@ export async function managementKeysPage(
   on: KeyPorts,
   { cursor, limit = PAGE_ROWS, search = "", state }: z.output<typeof keyShapes.managementKeysQuery>,
 ): Promise<z.output<typeof keyShapes.managementKeyList>> {
+  const after = await rowCursor(cursor, async (id) => {
+    const found = await rowsOf(on.sql, from.selectFrom("management_key").select("id").where("id", "=", id));
+    return found.length > 0;
+  });
   const query = keys
     .where((eb) =>
       eb.and([
-        ...when(managementKeyCursor(cursor), (last) =>
+        ...when(after ?? undefined, (last) =>
           eb(
             eb.refTuple("created_at", "id"),
             "<",

@@ -16,7 +16,7 @@ interface ReportsPorts
     Omit<AttentionPorts, "ledger">,
     Pick<LedgerReportPorts, "operator"> {
   ledger: Pick<Ledger, "balance" | "pulse" | "read" | "ready">;
-  people: Pick<People, "accountsAfter" | "memberCounts" | "persons">;
+  people: Pick<People, "memberCounts" | "persons">;
   publisher: Pick<Publisher, "publicKeys" | "standings" | "listed" | "lost" | "trustedKeys" | "verify">;
   /** So that readers see a refusal that they have just received. */
   flushRequestLog(): Promise<void>;

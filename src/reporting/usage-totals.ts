@@ -1,6 +1,6 @@
 // Usage of one organization, by key, model or UTC day (specification 1: the same record backs usage and billing).
 import type { UsageListJson } from "../api/shapes/records.ts";
-import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
+import { HOUR_MS } from "../domain/durations.ts";
 import { formatUsd } from "../domain/money.ts";
 import { RECORDS_MAX } from "../domain/page-rows.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -11,7 +11,7 @@ import { readTime } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { assertKeyAsked } from "../registry/api-keys.ts";
 import { findOrganization } from "../registry/organizations.ts";
-import { readCursor } from "./cursors.ts";
+import { noCursor, readCursor } from "./cursors.ts";
 import { readUsageRows, type UsageFilter } from "../registry/requests.ts";
 
 type Store = Reader;
@@ -39,23 +39,22 @@ export const usageTotals = (ledger: Store) => ({
         output_tokens: printSum(row.outputTokens),
         charge_usd: formatUsd(row.charge),
       })),
-      next_cursor: found.length > limit ? (rows.at(-1)?.group ?? null) : null,
+      next_cursor: found.length > limit ? `${query.group_by}.${rows.at(-1)?.place}` : null,
     };
   },
 });
 
-/** The group behind which a page begins. Throws `Refusal` for a cursor that no page returned: a group of this grouping. */
+/** The group behind which a page begins. Throws `Refusal` for a cursor that no page of this grouping returned. */
 function afterGroup({ cursor, group_by }: UsageRecordsQuery): Pick<UsageFilter, "after"> {
   if (cursor === undefined) return {};
-  const pattern = CURSORS[group_by ?? "none"];
-  const after = readCursor(cursor, pattern)[0];
-  if (group_by !== "day") return { after };
-  const day = Date.parse(after) / DAY_MS;
-  return { after: Number.isNaN(day) ? readCursor(cursor, CURSORS.none)[0] : day };
+  const [, by, after = ""] = readCursor(cursor, CURSOR);
+  if (by !== group_by) throw noCursor();
+  return { after: by === "day" ? BigInt(readCursor(after, DAY)[0]) : after };
 }
 
-/** A model has any name that a release may have; without groups there is one page. */
-const CURSORS = { key: /^key_\w{1,60}$/, model: /^.{1,200}$/su, day: /^\d{4}-\d\d-\d\d$/, none: /^(?!)/ };
+/** The grouping, and the last group of the page before; a day as its number since the Unix epoch. */
+const CURSOR = /^(key|model|day)\.(.+)$/s;
+const DAY = /^-?\d{1,18}$/;
 
 function readFilter({ org, key, model, from, to, group_by }: UsageRecordsQuery): UsageFilter {
   const filter: UsageFilter = { organizationId: org };

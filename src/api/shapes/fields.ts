@@ -81,7 +81,8 @@ export const page = {
 };
 /** The same for lists of the operator API that came whole before they had pages: up to 1,000 without a limit. */
 export const recordsPage = {
-  cursor: cursor.optional(),
+  /** May contain the longest name of a route (400 characters). */
+  cursor: z.string().max(500).optional(),
   limit: z.coerce
     .number()
     .int()
