@@ -3,7 +3,7 @@ import type { NewAccount, Person, PersonSession, People, SignedIn, Visitor } fro
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { inHundreds, textOf } from "../store/sql.ts";
-import { likeOf, namedLike } from "./named-like.ts";
+import { namedLike } from "./named-like.ts";
 import { endResetLinks } from "./reset-links.ts";
 import type { UserRow } from "./schema.ts";
 import { isFresh } from "./fresh.ts";
@@ -138,21 +138,23 @@ export const accountPages = (
   of: Pick<People, "persons">,
 ): Pick<People, "accountsAfter" | "accountsById"> => ({
   async accountsAfter({ after, search, most }) {
+    const named = namedLike(2, search);
     const found = await rows(
       `SELECT u.id FROM "user" u
        WHERE u.email > CASE WHEN ?1 = '' THEN '' ELSE (SELECT last.email FROM "user" last WHERE last.id = ?1) END
-         AND ${namedLike(2)}
+         AND ${named.condition}
        ORDER BY u.email LIMIT ${most}`,
       after,
-      ...likeOf(search),
+      ...named.values,
     );
     return await inOrder(of, found);
   },
   async accountsById({ after, search, most }) {
+    const named = namedLike(2, search);
     const found = await rows(
-      `SELECT u.id FROM "user" u WHERE u.id > ?1 AND ${namedLike(2)} ORDER BY u.id LIMIT ${most}`,
+      `SELECT u.id FROM "user" u WHERE u.id > ?1 AND ${named.condition} ORDER BY u.id LIMIT ${most}`,
       after,
-      ...likeOf(search),
+      ...named.values,
     );
     return await inOrder(of, found);
   },

@@ -1,7 +1,7 @@
 // Entitlements in pages, of one organization or of all. Each page is read through an index on its order; a place
 // is that of a row, so a damaged time ends no list.
 import type { Reader } from "../ledger/ledger.ts";
-import { ask, orNull, partOf, type Query, type SqlValue, textOf } from "../store/sql.ts";
+import { ask, hasPart, orNull, partsOf, type Query, type SqlValue, textOf } from "../store/sql.ts";
 import { type EntitlementRecord, entitlementIn, SELECT_ENTITLEMENT } from "./entitlements.ts";
 import { makerOf, personBehind } from "./persons.ts";
 
@@ -172,11 +172,7 @@ const STATES: Record<EntitlementFilter, (nowMs: number, put: Put) => string> = {
 };
 
 function isLike({ text, actors }: NonNullable<Filters["search"]>, put: Put): string {
-  const like = put(partOf(text));
   const requesters = actors.length === 0 ? [] : [`requested_by IN (${actors.map(put).join(", ")})`];
-  return `(${[
-    ...["model", "project"].map((column) => `lower(${column}) LIKE ${like} ESCAPE '!'`),
-    `id = ${put(text)}`,
-    ...requesters,
-  ].join(" OR ")})`;
+  const named = hasPart(["model", "project"], partsOf(text).map(put));
+  return `(${[named, `id = ${put(text)}`, ...requesters].join(" OR ")})`;
 }

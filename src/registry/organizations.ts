@@ -4,7 +4,7 @@ import type { Actor } from "../domain/actor.ts";
 import { openBalance } from "../ledger/balance.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
-import { ask, lock, numberOf, partOf, type Query, type SqlRow, textOf } from "../store/sql.ts";
+import { ask, hasPart, lock, numberOf, partsOf, type Query, type SqlRow, textOf } from "../store/sql.ts";
 
 export interface OrganizationRecord {
   id: string;
@@ -80,11 +80,13 @@ export const organizationsAfter = (
   { after, search, most }: { after: string | null; search: string; most: number },
 ): Promise<OrganizationRecord[]> =>
   on.read(function* () {
+    const parts = partsOf(search);
+    const places = parts.map((_, n) => `?${3 + n}`);
     const rows = yield* ask(
       `${SELECT} WHERE ${after === null ? "?1 = ''" : AFTER}
-         AND (?2 = '' OR lower(name) LIKE ?3 ESCAPE '!' OR org_id = ?2)
+         AND (?2 = '' OR ${hasPart(["name"], places)} OR org_id = ?2)
        ORDER BY created_at, org_id LIMIT ${most}`,
-      [after ?? "", search, partOf(search)],
+      [after ?? "", search, ...parts],
     );
     return rows.map(organizationOf);
   });

@@ -2,9 +2,9 @@
 // the index of live keys, however many have been revoked.
 import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
 import type { KeysAsk } from "../api/shapes/keys.ts";
-import { from, rowsOf, when } from "../store/query.ts";
+import { from, isPart, rowsOf, when } from "../store/query.ts";
 import { NEWEST } from "../store/page.ts";
-import { partOf, type Sql } from "../store/sql.ts";
+import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
 /** A key's place in the list: its creation time, then its id. */
@@ -109,13 +109,13 @@ const PARTS: Record<NonNullable<KeysAsk["state"]>, (nowMs: number) => Part[]> = 
 const mayUse = (eb: Builder, model: string): Condition =>
   eb.or([
     eb("allowed_models", "is", null),
-    fragment<SqlBool>`lower(${eb.ref("allowed_models")}) LIKE ${partOf(JSON.stringify(model))} ESCAPE '!'`,
+    isPart(eb.ref("allowed_models"), JSON.stringify(model)),
   ]);
 
 const SEEN_BY = ["name", "prefix", "last_four", "key_id"] as const;
 /** A part of its name, or of the visible part of the key. */
 const isLike = (eb: Builder, text: string): Condition =>
-  eb.or(SEEN_BY.map((column) => fragment<SqlBool>`lower(${eb.ref(column)}) LIKE ${partOf(text)} ESCAPE '!'`));
+  eb.or(SEEN_BY.map((column) => isPart(eb.ref(column), text)));
 
 /** A literal, because the index of these lines is partial. */
 const KEY_CREATED = fragment.lit("key.create");

@@ -10,8 +10,8 @@ import { isOpen } from "../registry/management-keys.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { People } from "../people/people.ts";
 import { MAKER, ownerBy } from "../registry/persons.ts";
-import { from, numberOrNull, rowsOf, when } from "../store/query.ts";
-import { partOf, type Sql } from "../store/sql.ts";
+import { from, isPart, numberOrNull, rowsOf, when } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 import { rowCursor } from "./cursors.ts";
 
@@ -54,8 +54,8 @@ export async function managementKeysPage(
         ),
         ...when(search === "" ? undefined : search, (text) =>
           eb.or([
-            fragment<boolean>`lower(${eb.ref("name")}) LIKE ${partOf(text)} ESCAPE '!'`,
-            fragment<boolean>`lower(${eb.ref("prefix")}) LIKE ${partOf(text)} ESCAPE '!'`,
+            isPart(eb.ref("name"), text),
+            isPart(eb.ref("prefix"), text),
             eb("id", "=", text),
           ]),
         ),
