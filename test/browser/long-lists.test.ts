@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { operatorPageNames, pageNames, tableTexts } from "../../dashboard/components/texts.ts";
+import { auditTexts } from "../../dashboard/pages/audit/texts.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { operatorEntitlementsTexts } from "../../dashboard/pages/operator/entitlements/texts.ts";
 import { operatorLedgerTexts } from "../../dashboard/pages/operator/ledger/texts.ts";
@@ -78,6 +79,26 @@ test("an organization's entitlements", async () => {
   });
 });
 
+test("while an emptied search loads, its field stays and keeps the focus", async () => {
+  await root.open(`${path.organization(org, "research")}?search=nothing`);
+  const field = root.page.getByRole("textbox", { name: researchTexts.search });
+  await shows(rowsOf(root, pageNames.research), 0);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let held = false;
+  await root.page.route(/\/research(\?|$)/, async (route) => {
+    held ||= !route.request().url().includes("search=");
+    await released;
+    await route.continue();
+  });
+  await field.fill("");
+  await waitFor(async () => held, "the list without a search");
+  const focused = await root.page.evaluate<string | null>("document.activeElement.getAttribute('placeholder')");
+  expect(focused).toBe(researchTexts.search);
+  release();
+  await shows(rowsOf(root, pageNames.research), 50);
+  await root.page.unrouteAll({ behavior: "wait" });
+});
+
 test("entitlements to decide", async () => {
   await root.open(path.operator("entitlements"));
   await loadsAndFinds(operatorPageNames.entitlements, {
@@ -97,6 +118,17 @@ test("management keys", async () => {
     search: operatorPeopleTexts.searchKeys,
     typed: "Script 1.",
   });
+});
+
+test("any management key can be chosen for the audit log, and its name stays shown", async () => {
+  await root.open(path.operator("audit"));
+  const actor = root.page.getByRole("combobox", { name: auditTexts.filters.actor });
+  await actor.click();
+  await actor.fill("Script 1.");
+  await root.page.getByRole("option", { name: "Script 1." }).click();
+  await waitFor(async () => root.page.url().includes("mk_m1"), "the key in the address");
+  await root.page.reload();
+  await waitFor(async () => (await actor.inputValue()) === "Script 1.", "the key's name");
 });
 
 test("findings of an audit, and the organizations that it stops", async () => {

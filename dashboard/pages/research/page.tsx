@@ -58,7 +58,7 @@ export function ResearchPage() {
       </Alert>
       <Loaded query={entitlements}>
         {(rows) =>
-          rows.length === 0 && search === "" && state === "all" ? (
+          rows.length === 0 && search === "" && state === "all" && !entitlements.isPlaceholderData ? (
             <Empty icon="research" action={ask}>
               {words.empty}
             </Empty>

@@ -52,6 +52,7 @@ export function EntitlementsPage() {
       <Loaded query={entitlements}>
         {(rows) =>
           rows.length === 0 &&
+          !entitlements.isPlaceholderData &&
           filters.org === "" &&
           filters.search === "" &&
           (filters.state === "" || filters.state === "requested") ? (
