@@ -100,7 +100,7 @@ export const requestsEndpoints = [
     output: "events",
     run: async ({ input: { org, after, ...filter }, caller, exchange }, { reports, tail }) => {
       await assertKeyAsked(reports.ledger, { org, key: filter.key });
-      return await tail({ org, person: caller.signedIn.person.id, filter, after }, exchange);
+      return tail({ org, person: caller.signedIn.person.id, filter, after }, exchange);
     },
   }),
   endpoint({

@@ -9,7 +9,7 @@ import { type ListOf, printPage, startOf } from "./list.ts";
 interface Ports {
   sql: Sql;
   /** Exactly these keys, in the given order. */
-  named(org: string, ids: readonly string[]): Promise<KeyJson[]>;
+  named: (org: string, ids: readonly string[]) => Promise<KeyJson[]>;
 }
 
 interface Asked extends KeysAsk {

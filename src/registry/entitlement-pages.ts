@@ -1,21 +1,14 @@
 // Entitlements in pages, of one organization or of all. Each page is read through an index on its order; a place
 // is that of a row, so a damaged time ends no list.
 import type { Reader } from "../ledger/ledger.ts";
-import { ask, hasPart, orNull, partsOf, type Query, type SqlValue, textOf } from "../store/sql.ts";
+import { ask, hasPart, orNull, likePatterns, type Query, type SqlValue, textOf } from "../store/sql.ts";
 import { type EntitlementRecord, entitlementIn, SELECT_ENTITLEMENT } from "./entitlements.ts";
 import { makerOf, personBehind } from "./persons.ts";
 
 /**
  * `revoked` includes requests that were declined or withdrawn; `ended` leaves them out.
  */
-export type EntitlementFilter =
-  | "requested"
-  | "active"
-  | "expired"
-  | "revoked"
-  | "ended"
-  | "declined"
-  | "withdrawn";
+type EntitlementFilter = "requested" | "active" | "expired" | "revoked" | "ended" | "declined" | "withdrawn";
 
 interface Filters {
   /** Undefined: of all organizations. */
@@ -155,7 +148,8 @@ function partOfOrder(order: Order, asOfMs: number, put: Put): string[] {
       return [
         `state <> 'requested' AND (state <> 'active' OR expires_at IS NULL OR expires_at <= ${put(asOfMs)})`,
       ];
-    default:
+    case "oldest":
+    case "newest":
       return [];
   }
 }
@@ -173,6 +167,6 @@ const STATES: Record<EntitlementFilter, (nowMs: number, put: Put) => string> = {
 
 function isLike({ text, actors }: NonNullable<Filters["search"]>, put: Put): string {
   const requesters = actors.length === 0 ? [] : [`requested_by IN (${actors.map(put).join(", ")})`];
-  const named = hasPart(["model", "project"], partsOf(text).map(put));
+  const named = hasPart(["model", "project"], likePatterns(text).map(put));
   return `(${[named, `id = ${put(text)}`, ...requesters].join(" OR ")})`;
 }

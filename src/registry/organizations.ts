@@ -4,7 +4,7 @@ import type { Actor } from "../domain/actor.ts";
 import { openBalance } from "../ledger/balance.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
-import { ask, hasPart, lock, numberOf, partsOf, type Query, type SqlRow, textOf } from "../store/sql.ts";
+import { ask, hasPart, lock, numberOf, likePatterns, type Query, type SqlRow, textOf } from "../store/sql.ts";
 
 export interface OrganizationRecord {
   id: string;
@@ -80,7 +80,7 @@ export const organizationsAfter = (
   { after, search, most }: { after: string | null; search: string; most: number },
 ): Promise<OrganizationRecord[]> =>
   on.read(function* () {
-    const parts = partsOf(search);
+    const parts = likePatterns(search);
     const places = parts.map((_, n) => `?${3 + n}`);
     const rows = yield* ask(
       `${SELECT} WHERE ${after === null ? "?1 = ''" : AFTER}

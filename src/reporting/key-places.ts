@@ -107,10 +107,7 @@ const PARTS: Record<NonNullable<KeysAsk["state"]>, (nowMs: number) => Part[]> = 
 
 /** The list is JSON: the model is searched as JSON writes it. */
 const mayUse = (eb: Builder, model: string): Condition =>
-  eb.or([
-    eb("allowed_models", "is", null),
-    isPart(eb.ref("allowed_models"), JSON.stringify(model)),
-  ]);
+  eb.or([eb("allowed_models", "is", null), isPart(eb.ref("allowed_models"), JSON.stringify(model))]);
 
 const SEEN_BY = ["name", "prefix", "last_four", "key_id"] as const;
 /** A part of its name, or of the visible part of the key. */

@@ -53,11 +53,7 @@ export async function managementKeysPage(
           ),
         ),
         ...when(search === "" ? undefined : search, (text) =>
-          eb.or([
-            isPart(eb.ref("name"), text),
-            isPart(eb.ref("prefix"), text),
-            eb("id", "=", text),
-          ]),
+          eb.or([isPart(eb.ref("name"), text), isPart(eb.ref("prefix"), text), eb("id", "=", text)]),
         ),
         ...when(state, (one) => inState(eb, one, BigInt(on.clock.nowMs()))),
       ]),

@@ -40,10 +40,7 @@ export async function organizationsPage(
       eb.and([
         ...when(organizationCursor(cursor), (id) => eb("organization.org_id", ">", id)),
         ...when(search === "" ? undefined : search, (text) =>
-          eb.or([
-            isPart(eb.ref("organization.name"), text),
-            eb("organization.org_id", "=", text),
-          ]),
+          eb.or([isPart(eb.ref("organization.name"), text), eb("organization.org_id", "=", text)]),
         ),
       ]),
     )

@@ -14,7 +14,7 @@ import {
 } from "kysely";
 import type { ReadonlyKysely } from "kysely/readonly";
 import { AROUND_SUMMED } from "./exact-sum.ts";
-import { partsOf, type Sql, type SqlValue } from "./sql.ts";
+import { likePatterns, type Sql, type SqlValue } from "./sql.ts";
 import type { Tables } from "./tables.ts";
 
 class SharedCompiler extends SqliteQueryCompiler {
@@ -70,9 +70,9 @@ export const isSet = (flag: bigint | boolean): boolean => flag === true || flag 
 /** A count or a time; rounded beyond 2^53. */
 export const numberOrNull = (value: bigint | null): number | null => (value === null ? null : Number(value));
 
-/** Whether the column contains this text, ignoring case (`partsOf`). */
+/** Whether the column contains this text, ignoring case (`likePatterns`). */
 export const isPart = (column: Expression<string | null>, text: string): Expression<SqlBool> =>
   fragment<SqlBool>`(${fragment.join(
-    partsOf(text).map((pattern) => fragment`lower(${column}) LIKE ${pattern} ESCAPE '!'`),
+    likePatterns(text).map((pattern) => fragment`lower(${column}) LIKE ${pattern} ESCAPE '!'`),
     fragment` OR `,
   )})`;

@@ -97,7 +97,7 @@ export const placesFrom = (first: number, values: readonly unknown[]): string =>
  * text matches everything. The `lower` of SQLite, and of a PostgreSQL database with the locale C, knows only ASCII
  * letters. Other letters are looked for as they were typed, small, capital, and with capitals at the beginning of words.
  */
-export function partsOf(text: string): string[] {
+export function likePatterns(text: string): string[] {
   const inTitles = text.replace(
     /(\p{L})(\p{L}*)/gu,
     (_, first: string, rest: string) => first.toUpperCase() + rest.toLowerCase(),
@@ -108,7 +108,7 @@ export function partsOf(text: string): string[] {
   return [...new Set(spellings)];
 }
 
-/** SQL condition: one of the columns matches one of the patterns of `partsOf`, whose parameters are these (`?3`). */
+/** SQL condition: one of the columns matches one of the patterns of `likePatterns`, whose parameters are these (`?3`). */
 export const hasPart = (columns: readonly string[], parameters: readonly string[]): string =>
   columns
     .flatMap((column) => parameters.map((pattern) => `lower(${column}) LIKE ${pattern} ESCAPE '!'`))

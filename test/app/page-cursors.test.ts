@@ -76,7 +76,10 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
       ...Object.values(row),
     );
   }
-  const entitlement = (id: string, row: Record<string, string | number | bigint | null> = {}): Promise<void> =>
+  const entitlement = (
+    id: string,
+    row: Record<string, string | number | bigint | null> = {},
+  ): Promise<void> =>
     insert("entitlement", {
       org_id: acme,
       model: RESEARCH.model,
@@ -174,11 +177,24 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
       expect([kind, next_cursor]).toEqual([kind, expect.any(String)]);
       cursors.push([kind, String(next_cursor)]);
     }
-    const unknown = ["ent_none", "org_none", "usr_none", "mk_none", "1.over.ent_none", "", " ", "%", "x".repeat(501)];
+    const unknown = [
+      "ent_none",
+      "org_none",
+      "usr_none",
+      "mk_none",
+      "1.over.ent_none",
+      "",
+      " ",
+      "%",
+      "x".repeat(501),
+    ];
     for (const [kind, ask] of lists) {
       const foreign = cursors.filter(
         // A stopped organization is in both.
-        ([of]) => of !== kind && !(of === "stopped" && kind === "organization") && !(of === "organization" && kind === "stopped"),
+        ([of]) =>
+          of !== kind &&
+          !(of === "stopped" && kind === "organization") &&
+          !(of === "organization" && kind === "stopped"),
       );
       for (const cursor of [...foreign.map(([, one]) => one), ...unknown]) {
         const { status, json } = await ask(`cursor=${encodeURIComponent(cursor)}`);
@@ -199,7 +215,8 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
 
   test("rows that change between two pages are neither hidden nor shown twice", async () => {
     const soonMs = Date.now() + 1_500;
-    for (const nth of [0, 1, 2]) await entitlement(`ent_ask${nth}`, { org_id: other, created_at: 2_000 + nth });
+    for (const nth of [0, 1, 2])
+      await entitlement(`ent_ask${nth}`, { org_id: other, created_at: 2_000 + nth });
     const asked = { org: other, model: RESEARCH.model, project: "last" };
     const last = String((await gateway.admin("POST", "/entitlements", asked)).json["id"]);
     await entitlement("ent_runs", { org_id: other, ...active, expires_at: LATER_MS });
@@ -207,7 +224,9 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
     const all = field((await page(`/operator/entitlements?org=${other}`)("")).json.data);
     expect(all.slice(-2)).toEqual(["ent_ends", "ent_runs"]);
     const expired = async (): Promise<boolean> =>
-      field((await page(`/operator/entitlements?org=${other}&state=expired`)("")).json.data).includes("ent_ends");
+      field((await page(`/operator/entitlements?org=${other}&state=expired`)("")).json.data).includes(
+        "ent_ends",
+      );
     const rows = await walked(page(`/operator/entitlements?org=${other}`), 3, async () => {
       const expires = new Date(Date.now() + DAY_MS).toISOString();
       const decide = (what: "approve" | "revoke", entitlement: string, body: object) =>
@@ -225,7 +244,14 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
   });
 
   test("a search takes its text literally, in any case, whatever the alphabet", async () => {
-    const names = ["100% Basalt", "under_score", "Ärzte ohne Lager", "ÜBERSEE Handel", "Иван Петров", "bang!"];
+    const names = [
+      "100% Basalt",
+      "under_score",
+      "Ärzte ohne Lager",
+      "ÜBERSEE Handel",
+      "Иван Петров",
+      "bang!",
+    ];
     for (const [nth, name] of names.entries()) {
       await root.app("POST /operator/organizations", {}, { name });
       await person(`usr_name${nth}`, name, `named${nth}@example.com`);
@@ -257,7 +283,12 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
     ] as const)
       for (const [ask, column] of lists) {
         const { status, json } = await ask(`search=${encodeURIComponent(typed)}`);
-        expect([typed, column, status, field(json.data, column)]).toEqual([typed, column, 200, [String(wanted)]]);
+        expect([typed, column, status, field(json.data, column)]).toEqual([
+          typed,
+          column,
+          200,
+          [String(wanted)],
+        ]);
       }
     for (const [ask] of lists) {
       for (const typed of ["%_", "__%", "!%"])
@@ -286,7 +317,13 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
       project: "by key",
     });
     expect(field((await own("search=root")).json.data)).toEqual([String(byKey.json.id)]);
-    for (const typed of ["hidden-address", "hidden-address@example.com", "@example", "elsewhere", "ent_other"])
+    for (const typed of [
+      "hidden-address",
+      "hidden-address@example.com",
+      "@example",
+      "elsewhere",
+      "ent_other",
+    ])
       expect([typed, (await own(`search=${typed}`)).json.data]).toEqual([typed, []]);
   });
 
@@ -308,7 +345,11 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
     await entitlement("ent_oddend", { ...active, expires_at: BRIM });
     await insert("stopped_organization", { org_id: `${odd}org`, since: 1_000, violations: odd, base: odd });
     for (const hour of [-5_000_000_000, BRIM, BRIM - 1_000n]) await usage("m1", hour);
-    await disk.rows("ledger", `UPDATE ${disk.named("ledger", "management_key")} SET id = ?1 WHERE name = 'One'`, `${odd}mk`);
+    await disk.rows(
+      "ledger",
+      `UPDATE ${disk.named("ledger", "management_key")} SET id = ?1 WHERE name = 'One'`,
+      `${odd}mk`,
+    );
     for (const [ask, column] of [
       [admin("/organizations"), "id"],
       [admin("/people"), "id"],
@@ -322,13 +363,14 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
       [admin(`/usage?org=${acme}&group_by=day`), "group"],
     ] as const) {
       const whole = field((await ask("limit=200")).json.data, column);
-      expect([whole.some((id) => id.includes("damaged") || id.includes("odd")), field(await walked(ask, 1), column)]).toEqual([
-        true,
-        whole,
-      ]);
+      expect([
+        whole.some((id) => id.includes("damaged") || id.includes("odd")),
+        field(await walked(ask, 1), column),
+      ]).toEqual([true, whole]);
     }
     // PostgreSQL keeps to its checks. No schema has this state, so the answer is not compared with it.
-    if (store === "sqlite") await entitlement("ent_oddstate", { ...active, state: odd, expires_at: LATER_MS });
+    if (store === "sqlite")
+      await entitlement("ent_oddstate", { ...active, state: odd, expires_at: LATER_MS });
     const urgent = await walked(async (query) => {
       const path = `${gateway.url}/app/v1/operator/entitlements?${query}`;
       const answer = await fetch(path, { headers: { cookie: root.cookie } });

@@ -92,7 +92,9 @@ test("while an emptied search loads, its field stays and keeps the focus", async
   });
   await field.fill("");
   await waitFor(async () => held, "the list without a search");
-  const focused = await root.page.evaluate<string | null>("document.activeElement.getAttribute('placeholder')");
+  const focused = await root.page.evaluate<string | null>(
+    "document.activeElement.getAttribute('placeholder')",
+  );
   expect(focused).toBe(researchTexts.search);
   release();
   await shows(rowsOf(root, pageNames.research), 50);

@@ -54,7 +54,7 @@ const paged = Bun.serve({
   fetch: ({ url }) => {
     const { pathname, searchParams } = new URL(url);
     const list = pathname.replace("/admin/v1/", "");
-    asked.push(`${list} ${searchParams}`);
+    asked.push(`${list} ${searchParams.toString()}`);
     const from = Number(searchParams.get("cursor") ?? 0);
     const to = from + Number(searchParams.get("limit") ?? 2);
     const rows = ROWS[list] ?? [];
