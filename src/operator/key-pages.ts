@@ -2,9 +2,11 @@
 import type { KeyJson, KeysAsk } from "../api/shapes/keys.ts";
 import { allows } from "../domain/allowed-models.ts";
 import { FIRST_KEY, type KeyPlace, keyPlaces } from "../reporting/key-places.ts";
+import { noCursor, readCursor } from "../reporting/cursors.ts";
 import { pageOf } from "../store/page.ts";
+import { from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
-import { type ListOf, printPage, startOf } from "./list.ts";
+import { type ListOf, printPage } from "./list.ts";
 
 interface Ports {
   sql: Sql;
@@ -33,7 +35,7 @@ export async function keysFound(
   { cursor, limit, ...wanted }: Asked,
 ): Promise<ListOf<KeyJson>> {
   const found: { key: KeyJson; place: KeyPlace }[] = [];
-  let { after } = startOf({ cursor }, FIRST_KEY[wanted.order]);
+  let after = cursor === undefined ? FIRST_KEY[wanted.order] : await placeIn(sql, org, cursor);
   // Few of many may match, so each batch is larger than the one before: a page of one key does not take as
   // many queries as there are keys.
   for (let most = limit + 1; found.length <= limit; most = Math.min(most * 2, LOOKED_AT_ONCE)) {
@@ -52,6 +54,19 @@ export async function keysFound(
     ({ key }) => key,
   );
 }
+
+/** The place behind which a page begins: that of a key of this organization, also of one whose id is damaged. */
+async function placeIn(sql: Sql, org: string, cursor: string): Promise<KeyPlace> {
+  const [, at, id = ""] = readCursor(cursor, PLACE);
+  const query = from
+    .selectFrom("api_key")
+    .select("key_id")
+    .where("org_id", "=", org)
+    .where("key_id", "=", id);
+  if ((await rowsOf(sql, query)).length === 0) throw noCursor();
+  return { atMs: Number(at), id };
+}
+const PLACE = /^(\d{1,16})\.(.+)$/s;
 
 /**
  * Checks what the places do not show: whether spend and holds have reached a limit, and exactly which models

@@ -205,7 +205,10 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
         expect([kind, limit, status, json.error?.param]).toEqual([kind, limit, 400, "limit"]);
       }
     }
+    const foreignKey = (await admin(`/keys?org=${other}`)("limit=1")).json.next_cursor ?? "";
     for (const [ask, cursor] of [
+      [admin(`/keys?org=${acme}`), foreignKey],
+      [page(`/orgs/${acme}/keys`, owner), foreignKey],
       [admin(`/entitlements?org=${acme}`), "ent_cursor2"],
       [page(`/orgs/${acme}/research`, owner), "ent_cursor2"],
       [page(`/operator/entitlements?org=${acme}`), "1.requested.ent_cursor2"],
@@ -350,8 +353,15 @@ describe.each(["sqlite", "postgresql", "postgresql in English"] as const)("on %s
       `UPDATE ${disk.named("ledger", "management_key")} SET id = ?1 WHERE name = 'One'`,
       `${odd}mk`,
     );
+    await disk.rows(
+      "ledger",
+      `UPDATE ${disk.named("ledger", "api_key")} SET key_id = ?1 WHERE name = 'bang!'`,
+      `${odd}key`,
+    );
     for (const [ask, column] of [
       [admin("/organizations"), "id"],
+      [admin(`/keys?org=${acme}`), "id"],
+      [page(`/orgs/${acme}/keys`), "id"],
       [admin("/people"), "id"],
       [admin("/entitlements"), "id"],
       [admin(`/entitlements?org=${acme}`), "id"],
