@@ -3,6 +3,7 @@ export const PAGES_SCHEMA = `
 CREATE INDEX organization_created ON organization (created_at, org_id);
 CREATE INDEX management_key_created ON management_key (created_at, id);
 CREATE INDEX entitlement_place ON entitlement (created_at, id);
+-- It does what entitlement_created does, and keeps the order of equal times.
 CREATE INDEX entitlement_place_of_organization ON entitlement (org_id, created_at, id);
 CREATE INDEX entitlement_waiting ON entitlement (created_at, id) WHERE state = 'requested';
 CREATE INDEX entitlement_ending ON entitlement (expires_at, id) WHERE state = 'active';
