@@ -18,7 +18,7 @@ export interface CostPlan {
   spreadMs?: number;
   expectStatus?: number;
   headers?: Record<string, string>;
-  /** Overrides the body, for requests that are to be refused. */
+  /** Overrides the body: one that is to be refused, or of another kind. */
   body?: string;
 }
 

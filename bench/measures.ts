@@ -1,6 +1,7 @@
 // What the benchmark can measure, by name, in this order: idle memory comes before any load, restarts after all of
 // it.
 import { addedLatency } from "./figures/added-latency.ts";
+import { agentRequests } from "./figures/agent-requests.ts";
 import { budget } from "./figures/budget.ts";
 import { clientGone } from "./figures/client-gone.ts";
 import { conservation } from "./figures/conservation.ts";
@@ -51,4 +52,5 @@ export const MEASURES: readonly NamedMeasure[] = [
   { name: "stages", measure: stages, apart: true },
   { name: "objects", measure: objects, apart: true },
   { name: "surfaces", measure: surfaces, apart: true },
+  { name: "agent requests", measure: agentRequests, apart: true },
 ];

@@ -26,6 +26,7 @@ export class Driver {
     private readonly progress: (playedMs: number) => void = () => {},
   ) {}
 
+  /** The time in which nobody serves is added to the plan's. */
   async play(plan: Plan): Promise<void> {
     this.customers = plan.customers;
     const startedMs = performance.now();
@@ -34,8 +35,8 @@ export class Driver {
     for (const step of plan.steps) {
       if (step.atMs > played()) await Bun.sleep(step.atMs - played());
       stoodMs += await this.whileDown();
-      this.progress(played() + stoodMs);
-      if (played() + stoodMs >= plan.ms) break;
+      this.progress(played());
+      if (played() >= plan.ms) break;
       while (this.open >= OPEN_AT_MOST) await (this.roomForOne ??= Promise.withResolvers<void>()).promise;
       this.begin(step);
     }

@@ -1,6 +1,6 @@
 // One gateway of the run, in a separate process, started the way an operator starts it. It can be killed, paused,
 // stopped and armed with a crash point. However it ends, it is started again, and every end is recorded.
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { tollgate } from "./children.ts";
 import type { Absence, History } from "./history.ts";
 import type { StartGate } from "./start-gate.ts";
@@ -21,6 +21,8 @@ const STOPPED_WITHIN_MS = 40_000;
 const NOTICED_WITHIN_MS = 100;
 /** A gateway that was paused finds first its connections gone, then its lease expired. */
 const AWAKE_WITHIN_MS = 500;
+/** Characters of its log that tell why a gateway ended. */
+const LAST_WORDS = 600;
 const BANNER = "Tollgate is ready.";
 
 export class GatewayProcess {
@@ -191,10 +193,23 @@ export class GatewayProcess {
     if (child !== this.child || this.closing || this.endedBy !== null) return;
     this.goesDown("crash point");
     if (this.crashed(child)) this.history.stroke("crash point hit");
-    else this.accident(`the gateway ended by itself: exit code ${child.exitCode} (${child.signalCode})`);
+    else {
+      const end = `exit code ${child.exitCode} (${child.signalCode})`;
+      this.accident(`the gateway ended by itself: ${end}: ${this.lastWords()}`);
+    }
     void this.turn(async () => {
       if (this.child === child) await this.start();
     });
+  }
+
+  /** The end of what the running child has printed, in one line. */
+  private lastWords(): string {
+    return readFileSync(this.files.log)
+      .subarray(this.logFrom)
+      .toString()
+      .slice(-LAST_WORDS)
+      .replace(/\s+/g, " ")
+      .trim();
   }
 
   private absence(what: string, startMs = Date.now()): Absence {

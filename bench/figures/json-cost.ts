@@ -35,7 +35,7 @@ export async function jsonFigures(bench: Bench, section: string, cost: CostPlan)
   const shell = valuesOf(samples, NULL_LEDGER, per1000Requests);
   return peers.flatMap(({ name: peer, database }) => {
     const values = valuesOf(samples, peer, per1000Requests);
-    const headline = cost.concurrency === 64 && cost.sizeKb === undefined;
+    const headline = cost.concurrency === 64 && cost.sizeKb === undefined && cost.body === undefined;
     const goal = headline ? (RATIO_GOALS.get(peer) ?? null) : null;
     const pairs = headline && peer === TOLLGATE_POSTGRES ? GOALS.hotPairs : null;
     return [

@@ -2,10 +2,10 @@
 // about (duplicate keys, lone surrogates, NUL, numbers it cannot hold, bottomless nesting) is refused here, so every
 // room below may trust strings and numbers. Below the top, no object has an own `__proto__`.
 import { withLargeNumbers } from "./exact-json.ts";
-import { outlineOf } from "./json-outline.ts";
-import { ListSpans } from "./list-spans.ts";
+import { type Outline, outlineOf } from "./json-outline.ts";
 import { isJsonObject } from "./read-value.ts";
 import { Refusal } from "./refusals.ts";
+import { type ReceivedBody, tooManyValues } from "./received-body.ts";
 import { WrittenLists } from "./written-lists.ts";
 
 const MAX_JSON_DEPTH = 64;
@@ -27,11 +27,16 @@ const OPAQUE: ReadonlySet<string> = new Set([
   "tools.parameters",
   "tools.tools.parameters",
 ]);
-/** Of a body with large numbers, which takes ten times as long to read. */
-const VALUES_MAX = 500_000;
-
 /** Reads the bytes of a body as one JSON value. Throws the refusal `invalid_json` for anything else. */
-export const parseJson = (bytes: Uint8Array): unknown => read(bytes, refuseLarge, null).value;
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = decode(bytes);
+  const outline = outlineOf(bytes, { depth: MAX_JSON_DEPTH });
+  if (outline === null) throw tooDeep();
+  const { value, large } = valueOf(text, outline);
+  if (large) throw tooLarge();
+  inspect(bytes, value);
+  return value;
+}
 
 /** A request as its bytes say it. */
 export interface ReadRequest {
@@ -40,39 +45,45 @@ export interface ReadRequest {
   written: WrittenLists | null;
 }
 
-/** Smaller bodies are printed: it takes some microseconds. */
-const WRITTEN_BYTES_MIN = 64 * 1024;
+/**
+ * The same for a request to a model: numbers that are too large go through as they were written (`exact-json.ts`), where it is
+ * opaque. Throws `too_many_values`, too.
+ */
+export function parseRequestJson(body: ReceivedBody): ReadRequest {
+  const text = decode(body.bytes);
+  const outline = body.outline();
+  if (outline === null) throw tooManyValues();
+  if (outline.depth > MAX_JSON_DEPTH) throw tooDeep();
+  const read = valueOf(text, outline);
+  const value = read.large ? withOpaqueNumbers(text, read.value) : read.value;
+  inspect(body.bytes, value);
+  return { value, written: read.large ? null : writtenLists(body, value) };
+}
 
-/** The same for a request to a model: numbers that are too large go through as they were written (`exact-json.ts`), where it is opaque. */
-export const parseRequestJson = (bytes: Uint8Array): ReadRequest =>
-  read(bytes, withOpaqueNumbers, bytes.byteLength < WRITTEN_BYTES_MIN ? null : new ListSpans());
-
-function read(
-  bytes: Uint8Array,
-  large: (text: string, value: unknown) => unknown,
-  spans: ListSpans | null,
-): ReadRequest {
-  const text = decode(bytes);
-  // Before `JSON.parse`, which recurses.
-  const outline = outlineOf(bytes, { depth: MAX_JSON_DEPTH, lists: spans });
-  if (outline === null) throw invalidJson(`it is nested deeper than ${MAX_JSON_DEPTH} levels`, "Flatten it.");
+/** Depth was looked at before: `JSON.parse` recurses. `large`: there are numbers that JSON text can say and we cannot hold. */
+function valueOf(text: string, outline: Outline): { value: unknown; large: boolean } {
   const numbers = { large: false };
-  let value = parse(text);
+  const value = parse(text);
   // A repeated key collapses in the parsed value, so its members are fewer than the colons that were written.
   if (countMembers(value, numbers) !== outline.members)
     throw invalidJson("an object has the same key twice", "Send each key once.");
-  if (numbers.large) value = large(text, value);
-  // Asked of the bytes, which are searched six times as fast as the text.
-  const asked = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (asked.includes("\\u") || asked.includes("__proto__")) inspectStrings(value, "top");
-  // As a name it has gone from the value now; spelled with an escape, it is not taken over either.
-  const asWritten = spans !== null && !numbers.large && !asked.includes('"__proto__"');
-  // Bytes of which little is taken over are not kept.
-  const worthwhile = asWritten && 2 * spans.plainBytes > bytes.byteLength;
-  return {
-    value,
-    written: worthwhile && isJsonObject(value) ? new WrittenLists(bytes, value, spans.lists) : null,
-  };
+  return { value, large: numbers.large };
+}
+
+/** Null where little is taken over: then its bytes are not kept. */
+function writtenLists({ bytes, spans }: ReceivedBody, value: unknown): WrittenLists | null {
+  if (spans === null || 2 * spans.plainBytes <= bytes.byteLength || !isJsonObject(value)) return null;
+  // As a name it has gone from the value; spelled with an escape, it is not taken over either.
+  if (asked(bytes).includes('"__proto__"')) return null;
+  return new WrittenLists(bytes, value, spans.lists);
+}
+
+/** The bytes are searched six times as fast as the text. */
+const asked = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+function inspect(bytes: Uint8Array, value: unknown): void {
+  const text = asked(bytes);
+  if (text.includes("\\u") || text.includes("__proto__")) inspectStrings(value, "top");
 }
 
 function invalidJson(reason: string, next: string): Refusal {
@@ -110,40 +121,39 @@ function countMembers(value: unknown, numbers: { large: boolean }): number {
     return members;
   }
   const object = value as Record<string, unknown>;
-  for (const key of Object.keys(object)) members += 1 + countMembers(object[key], numbers);
+  // Twice as fast as `Object.keys`: all names are its own, as JSON wrote them.
+  for (const key in object) members += 1 + countMembers(object[key], numbers);
   return members;
 }
 
 const isLarge = (value: number): boolean =>
   value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER;
 
+const tooDeep = (): Refusal =>
+  invalidJson(`it is nested deeper than ${MAX_JSON_DEPTH} levels`, "Flatten it.");
+
 const tooLarge = (): Refusal =>
   invalidJson("a number lies beyond 2^53 - 1", "Send a smaller number, or such a value as a string.");
 
-function refuseLarge(): never {
-  throw tooLarge();
-}
-
 /** The value of the text with its large numbers as they were written. */
 function withOpaqueNumbers(text: string, value: unknown): unknown {
-  requireOpaque(value, "", { left: VALUES_MAX });
+  requireOpaque(value, "");
   return withLargeNumbers(text);
 }
 
 /** Refuses large numbers that stand elsewhere, and those that nobody can read. `path`: the names on the way to the value. */
-function requireOpaque(value: unknown, path: string | null, values: { left: number }): void {
-  if (--values.left < 0) throw tooLarge();
+function requireOpaque(value: unknown, path: string | null): void {
   if (typeof value === "number" && isLarge(value) && (path !== null || !Number.isFinite(value)))
     throw tooLarge();
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
-    for (const item of value) requireOpaque(item, path, values);
+    for (const item of value) requireOpaque(item, path);
     return;
   }
   const object = value as Record<string, unknown>;
   const opaque = path === null || OPAQUE.has(path);
   for (const key of Object.keys(object))
-    requireOpaque(object[key], opaque ? null : path === "" ? key : `${path}.${key}`, values);
+    requireOpaque(object[key], opaque ? null : path === "" ? key : `${path}.${key}`);
 }
 
 /** The slower look, taken only when the text holds an escape that could hide NUL or half a character, or `__proto__`. */

@@ -16,6 +16,9 @@ export interface PromptSize {
 /** `size` bounds the tokens without counting them; `text` is read only for an exact count. */
 export interface Prompt {
   size: PromptSize;
-  /** The same text for an exact count: as the model reads it, without JSON escapes, and no longer than `size.bytes`. */
+  /**
+   * The same text for an exact count: as the model reads it, without JSON escapes, and no longer than `size.bytes`. The
+   * conversation comes last: what is in front of its new end was counted with the call before (`pricing/counted-chunks.ts`).
+   */
   text(): string;
 }

@@ -30,7 +30,8 @@ export class WrittenLists {
   }
 
   /**
-   * The JSON text of a list: the same bytes as `JSON.stringify(list)`. Elements that say the same as those of
+   * The JSON text of a list, as long as `JSON.stringify(list)` and equal to it, but for the order of names: the caller's, where
+   * an element is taken over. Elements that say the same as those of
    * the caller's list `name` at the same place are parts of the body.
    */
   print(name: string, list: readonly unknown[]): JsonText {
@@ -78,10 +79,11 @@ const QUOTE = 0x22;
 const nameAt = (bytes: Buffer, from: number): string =>
   bytes.toString("utf8", from + 1, bytes.indexOf(QUOTE, from + 1));
 
-/** True if both are printed alike: names in the same order, no number that differs. */
+/** True if both say the same, whatever the order of their names; `other` was read from JSON. */
 function isSame(one: unknown, other: unknown): boolean {
-  if (Object.is(one, other)) return true;
-  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null)
+    return one !== undefined && Object.is(one, other);
+  if (one === other) return true;
   if (Array.isArray(one) || Array.isArray(other))
     return (
       Array.isArray(one) &&
@@ -89,16 +91,16 @@ function isSame(one: unknown, other: unknown): boolean {
       one.length === other.length &&
       one.every((value, at) => isSame(value, other[at]))
     );
-  const [names, others] = [Object.keys(one), Object.keys(other)];
-  return (
-    names.length === others.length &&
-    names.every(
-      (name, at) => name === others[at] && isSame((one as JsonObject)[name], (other as JsonObject)[name]),
-    )
-  );
+  let names = 0;
+  for (const name in one) {
+    if (!isSame((one as JsonObject)[name], (other as JsonObject)[name])) return false;
+    names += 1;
+  }
+  for (const _ in other) names -= 1;
+  return names === 0;
 }
 
-/** The JSON text of an object's members, without its braces: the same bytes as `JSON.stringify` prints. */
+/** The JSON text of an object's members, without its braces: as `JSON.stringify` prints it, but for the order of names in lists that were taken over. */
 export function printMembers(fields: JsonObject, written: WrittenLists | null): JsonText {
   if (written === null) return JSON.stringify(fields).slice(1, -1);
   const pieces: Piece[] = [];

@@ -4,6 +4,7 @@
 import type { Credential } from "../domain/credential.ts";
 import type { Asked } from "../domain/request-log.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
+import { ReceivedBody } from "../domain/received-body.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { AdmissionDecision, Ledger, RateRefusal, StoredAnswer } from "../ledger/ledger.ts";
 import { addHeadroom, addIdempotency, addMaximum } from "./admission-headers.ts";
@@ -78,7 +79,7 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
     if (over !== null) return overRate(ports, incoming, over);
   }
   const { organizationId } = credential;
-  const body = await incoming.readBody(organizationId); //                                         3
+  const body = new ReceivedBody(await incoming.readBody(organizationId)); //                                         3
   const making = promptRoom(ports, { organizationId, body, signal: incoming.signal });
   const prompt = making instanceof Promise ? await making : making;
   if (prompt instanceof Refusal) return refusedUnread(incoming, prompt);

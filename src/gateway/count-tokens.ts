@@ -3,6 +3,7 @@
 // tokenizer is one of ours; otherwise the bound that would be held for. Holds and writes nothing.
 import { MINUTE_MS } from "../domain/durations.ts";
 import type { Credential } from "../domain/credential.ts";
+import { ReceivedBody } from "../domain/received-body.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Concurrency } from "../limits/concurrency.ts";
 import { Shares } from "../limits/shares.ts";
@@ -90,7 +91,7 @@ export class PromptCounts {
     { credential, terms }: { credential: Credential; terms: KeyTerms },
   ): Promise<number> {
     const { organizationId } = credential;
-    const body = await incoming.readBody(organizationId);
+    const body = new ReceivedBody(await incoming.readBody(organizationId));
     const asked = { credential, terms, body };
     const prompt = { organizationId, body, signal: incoming.signal };
     return await withPromptRoom(this.ports, prompt, () => this.read(incoming, asked));
@@ -98,7 +99,7 @@ export class PromptCounts {
 
   private async read(
     incoming: Incoming,
-    { credential, terms, body }: { credential: Credential; terms: KeyTerms; body: Uint8Array },
+    { credential, terms, body }: { credential: Credential; terms: KeyTerms; body: ReceivedBody },
   ): Promise<number> {
     const { routeTable, ledger, ...others } = this.ports;
     const { organizationId } = credential;

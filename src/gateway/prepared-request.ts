@@ -5,6 +5,7 @@ import { fitToRelease } from "../releases/fit.ts";
 import type { Asked } from "../domain/request-log.ts";
 import type { AnswerPrinter } from "./formats/format.ts";
 import { parseRequestJson, type ReadRequest } from "../domain/parse-json.ts";
+import type { ReceivedBody } from "../domain/received-body.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
 import type { Tier } from "../domain/gateway-object.ts";
@@ -88,7 +89,7 @@ export function prepareRequest(
   from: Bytes,
 ): PreparedRequest | Promise<PreparedRequest> {
   const { organizationId, terms, body } = from;
-  if (body.byteLength > LARGE_BODY_BYTES) return prepareLarge(ports, incoming, from);
+  if (body.bytes.byteLength > LARGE_BODY_BYTES) return prepareLarge(ports, incoming, from);
   return routed(ports, readRequest(incoming, terms, decode(body)), organizationId);
 }
 
@@ -96,7 +97,7 @@ export function prepareRequest(
 interface Bytes {
   organizationId: string;
   terms: KeyTerms;
-  body: Uint8Array;
+  body: ReceivedBody;
 }
 
 /** In three steps, each in its turn. Throws `Refusal` if the client has left before. */
@@ -105,14 +106,14 @@ async function prepareLarge(
   incoming: Incoming,
   { organizationId, terms, body }: Bytes,
 ): Promise<PreparedRequest> {
-  const paced = { organizationId, bytes: body.byteLength, signal: incoming.signal };
+  const paced = { organizationId, bytes: body.bytes.byteLength, signal: incoming.signal };
   const decoded = await pacer.run(paced, () => decode(body));
   const read = await pacer.run(paced, () => readRequest(incoming, terms, decoded));
   return await pacer.run(paced, () => routed(ports, read, organizationId));
 }
 
 /** The decoded body, or the refusal if it is not JSON. */
-function decode(body: Uint8Array): ReadRequest | Refusal {
+function decode(body: ReceivedBody): ReadRequest | Refusal {
   try {
     return parseRequestJson(body);
   } catch (error) {

@@ -2,6 +2,7 @@
 // nothing else runs, the call right after it is admitted exactly when `admissible` says so.
 import type { ChatRequest } from "../domain/chat-request.ts";
 import { formatUsd, type NanoUsd, ZERO_USD } from "../domain/money.ts";
+import { ReceivedBody } from "../domain/received-body.ts";
 import type { Refusal, RefusalCode } from "../domain/refusals.ts";
 import { leftOf } from "../ledger/key-spans.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -63,7 +64,7 @@ export async function preview(ports: PreviewPorts, incoming: Incoming): Promise<
   const authenticated = await authenticateKey(ledger, credential);
   if (authenticated.kind === "refused") throw authenticated.refusal;
   const { organizationId } = credential;
-  const body = await incoming.readBody(organizationId);
+  const body = new ReceivedBody(await incoming.readBody(organizationId));
   const asked = { incoming, credential, key: authenticated.key, body };
   const prompt = { organizationId, body, signal: incoming.signal };
   return await withPromptRoom(ports, prompt, () => previewed(ports, asked));
@@ -73,7 +74,7 @@ interface Previewing {
   incoming: Incoming;
   credential: Credential;
   key: KeyRecord;
-  body: Uint8Array;
+  body: ReceivedBody;
 }
 
 async function previewed(

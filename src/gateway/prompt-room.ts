@@ -1,6 +1,6 @@
 // Room in memory for a request's body, by its weight once parsed (docs/decisions/0086-a-body-weighs-what-it-becomes.md). Weighed
 // before it is parsed; a large body when its turn comes, as it is also read then.
-import { FIELDS_MAX, VALUES_MAX, weightOf } from "../domain/body-weight.ts";
+import { type ReceivedBody, tooManyValues } from "../domain/received-body.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import type { Pacer } from "../limits/pacer.ts";
@@ -17,7 +17,7 @@ export interface PromptRoomPorts {
 
 interface Prompt {
   organizationId: string;
-  body: Uint8Array;
+  body: ReceivedBody;
   /** The client's signal. */
   signal: AbortSignal;
 }
@@ -31,9 +31,10 @@ export function promptRoom(
   prompt: Prompt,
 ): Room | Refusal | null | Promise<Room | Refusal | null> {
   const { organizationId, body } = prompt;
-  if (body.byteLength <= LIGHT_BYTES) return null;
-  if (body.byteLength > SMALL_BODY_BYTES) return roomOfLarge(ports, prompt);
-  return roomOf(ports.prompts, organizationId, weightOf(body));
+  const size = body.bytes.byteLength;
+  if (size <= LIGHT_BYTES) return null;
+  if (size > SMALL_BODY_BYTES) return roomOfLarge(ports, prompt);
+  return roomOf(ports.prompts, organizationId, body.weight());
 }
 
 /** While it waits for its turn it has room for its text. */
@@ -41,11 +42,12 @@ async function roomOfLarge(
   { prompts, pacer }: PromptRoomPorts,
   { organizationId, body, signal }: Prompt,
 ): Promise<Room | Refusal | null> {
-  const text = prompts.roomOf(organizationId, body.byteLength);
+  const bytes = body.bytes.byteLength;
+  const text = prompts.roomOf(organizationId, bytes);
   if (text instanceof Refusal) return text;
   let weight: number | null;
   try {
-    weight = await pacer.run({ organizationId, bytes: body.byteLength, signal }, () => weightOf(body));
+    weight = await pacer.run({ organizationId, bytes, signal }, () => body.weight());
   } finally {
     text?.release();
   }
@@ -69,10 +71,3 @@ export async function withPromptRoom<T>(
     room?.release();
   }
 }
-
-/** 400 `too_many_values`. */
-export const tooManyValues = (): Refusal =>
-  new Refusal(
-    "too_many_values",
-    `The body has more than ${FIELDS_MAX} fields, or ${VALUES_MAX} values (a list or an object counts as two). Send fewer, larger ones.`,
-  );

@@ -1,5 +1,7 @@
 // Counts for many callers on one thread: chunk by chunk, lanes in order, organizations in turns, so that a long
-// text delays others by no more than a chunk of each. What the thread cannot count is counted here, in small steps.
+// text delays others by no more than a chunk of each. What was counted before is known, what the thread cannot count is
+// counted here, in small steps.
+import { CountedChunks } from "./counted-chunks.ts";
 import { CountingThread } from "./counting-thread.ts";
 import { countText, cutAt } from "./token-pieces.ts";
 import { type TakesTurns, Turns } from "../limits/turns.ts";
@@ -9,6 +11,8 @@ import type { TableName } from "./vocabulary.ts";
 const CHUNK_CHARACTERS = 1 << 14;
 /** The characters that this thread may count before others get their turn: about 2 ms at worst. */
 const STEP_CHARACTERS = 1 << 11;
+/** Rounds of known chunks in one piece. */
+const KNOWN_ROUNDS = 8;
 /** The number of threads that a chunk is tried on, one after the other, before it is counted here. */
 const THREADS_PER_CHUNK = 2;
 
@@ -53,6 +57,8 @@ interface Chunk {
 export class TokenCounter {
   private readonly lanes = [new Turns<Job>(), new Turns<Job>()] as const;
   private running = false;
+  private readonly known = new CountedChunks();
+  private knownRounds = 0;
 
   constructor(private readonly thread = new CountingThread()) {}
 
@@ -144,7 +150,34 @@ export class TokenCounter {
     return chunks;
   }
 
+  /** The chunks that are not known are counted, and known from then on. */
   private async counted(chunks: readonly Chunk[]): Promise<number[]> {
+    const { known } = this;
+    const named = chunks.map((chunk) => {
+      const { text, tokenizer, job } = chunk;
+      const key = known.keyOf({ text, tokenizer, organizationId: job.organizationId });
+      return { chunk, key, tokens: key === null ? null : known.tokensOf(key) };
+    });
+    const unknown = named.filter(({ tokens }) => tokens === null);
+    if (unknown.length === 0) await this.rest();
+    else {
+      const counts = await this.countedNow(unknown.map(({ chunk }) => chunk));
+      for (const [index, one] of unknown.entries()) {
+        one.tokens = counts[index] ?? null;
+        if (one.key !== null && one.tokens !== null) known.remember(one.key, one.tokens);
+      }
+    }
+    return named.map(({ tokens }) => tokens ?? 0);
+  }
+
+  /** To know a chunk takes some 15 us; after a few, the loop gets its turn, as it does while one is counted. */
+  private async rest(): Promise<void> {
+    this.knownRounds += 1;
+    if (this.knownRounds % KNOWN_ROUNDS === 0) await new Promise(setImmediate);
+  }
+
+  /** Null for a chunk whose count has failed. */
+  private async countedNow(chunks: readonly Chunk[]): Promise<(number | null)[]> {
     for (let threads = 0; threads < THREADS_PER_CHUNK; threads += 1) {
       try {
         return await this.thread.ask(chunks.map(({ text, tokenizer }) => ({ text, tokenizer })));
@@ -152,17 +185,17 @@ export class TokenCounter {
         // The thread is gone; a new one gets the next try.
       }
     }
-    const tokens: number[] = [];
+    const tokens: (number | null)[] = [];
     for (const chunk of chunks) tokens.push(await this.countedHere(chunk));
     return tokens;
   }
 
-  private async countedHere({ job, text, tokenizer }: Chunk): Promise<number> {
+  private async countedHere({ job, text, tokenizer }: Chunk): Promise<number | null> {
     try {
       return await countHere(text, tokenizer);
     } catch (error) {
       job.fail(error); // its table cannot be read
-      return 0;
+      return null;
     }
   }
 }

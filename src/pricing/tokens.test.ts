@@ -3,14 +3,16 @@ import fc from "fast-check";
 import type { Prompt } from "../domain/prompt.ts";
 import { promptBound } from "./quote.ts";
 import { cutAt } from "./token-pieces.ts";
-import { CountingThread } from "./counting-thread.ts";
+import { type CountQuestion, CountingThread } from "./counting-thread.ts";
 import { type Count, TokenCounter } from "./token-counter.ts";
 import { countTokens, promptTokens, promptTokensWithin } from "./tokens.ts";
 import type { TableName } from "./vocabulary.ts";
 
 const SHARE = { organizationId: "org_a", lane: "settlement" } as const;
 const NONE = { imageTokensMax: null, fileTokensMax: null };
-const MEGABYTES = "word ".repeat(800_000);
+/** No part of it comes twice: what was counted before is known. */
+const words = (count: number): string => Array.from({ length: count }, (_, nth) => `w${nth} `).join("");
+const MEGABYTES = words(515_000);
 const IDEOGRAPHS = "漢字龍鬱麤";
 
 /** Returns one user message and these tools, as in a provider's body. */
@@ -91,20 +93,21 @@ test("the tokenizer `bytes` counts the text, not JSON around it", async () => {
 
 test("a count stops soon after its maximum, at its deadline, and when its client leaves", async () => {
   const release = { tokenizer: "o200k_base", ...NONE } as const;
-  const words = (): Prompt => prompt("word ".repeat(400_000));
+  let nth = 0;
+  const unknown = (): Prompt => prompt(`${(nth += 1)} ${words(250_000)}`);
   const within = (limits: Partial<Parameters<typeof promptTokensWithin>[2]>) =>
-    promptTokensWithin(words(), release, { organizationId: "org_a", lane: "admission", ...limits });
+    promptTokensWithin(unknown(), release, { organizationId: "org_a", lane: "admission", ...limits });
   const above = await within({ atMost: 1000 });
   expect(above.kind).toBe("above");
   expect(above.tokens).toBeGreaterThan(1000);
-  expect(above.tokens).toBeLessThan(10_000);
+  expect(above.tokens).toBeLessThan(20_000); // of some 700,000
   expect((await within({ deadlineMs: 1 })).kind).toBe("late");
   const client = new AbortController();
   const counting = within({ signal: client.signal });
   client.abort();
   expect((await counting).kind).toBe("left");
   expect((await within({ signal: client.signal })).kind).toBe("left");
-});
+}, 120_000);
 
 test("what one organization has waiting for its admission is bounded, and no others are refused for it", async () => {
   const release = { tokenizer: "o200k_base", ...NONE } as const;
@@ -126,7 +129,7 @@ test("what one organization has waiting for its admission is bounded, and no oth
   client.abort();
   for (const { kind } of await Promise.all(waiting)) expect(kind).toBe("left");
   expect((await ask("org_a")).kind).toBe("left");
-});
+}, 120_000);
 
 test("organizations take turns, and what is settled goes before everything else", async () => {
   const counter = new TokenCounter();
@@ -188,6 +191,62 @@ test("a table that cannot be read fails the counts that need it, and none beside
   const [failed, beside] = await Promise.allSettled([count("a", "no such table"), count("b", "o200k_base")]);
   expect(failed).toMatchObject({ status: "rejected" });
   expect(beside).toMatchObject({ status: "fulfilled", value: { kind: "exact", tokens: 2 } });
+  counter.stop();
+}, 120_000);
+
+/** A counter, and how many characters its thread was asked to count. */
+function watchedCounter(): { counter: TokenCounter; asked: () => number } {
+  let characters = 0;
+  class Watched extends CountingThread {
+    override ask(texts: CountQuestion["texts"]): Promise<number[]> {
+      for (const { text } of texts) characters += text.length;
+      return super.ask(texts);
+    }
+  }
+  const counter = new TokenCounter(new Watched());
+  return {
+    counter,
+    asked: () => {
+      const since = characters;
+      characters = 0;
+      return since;
+    },
+  };
+}
+
+test("a conversation that comes back longer is counted where it is new, to the same tokens", async () => {
+  const { counter, asked } = watchedCounter();
+  const limits = { organizationId: "org_a", rank: 0 } as const;
+  const turns = Array.from({ length: 4_000 }, (_, turn) => `turn ${turn} reads file ${turn * 7}.ts; `);
+  const first = turns.join("");
+  const second = `${first}${"and the agent goes on. ".repeat(50)}`;
+  const whole = await countTokens([second], "o200k_base", SHARE);
+  await counter.count(first, "o200k_base", limits);
+  expect(asked()).toBe(first.length);
+  expect(await counter.count(second, "o200k_base", limits)).toEqual({ kind: "exact", tokens: whole });
+  expect(asked()).toBeLessThan(2 * 16_384);
+  const other = { ...limits, organizationId: "org_b" };
+  expect(await counter.count(second, "o200k_base", other)).toEqual({ kind: "exact", tokens: whole });
+  expect(asked()).toBe(second.length); // nobody learns what another organization has sent
+  await counter.count(second, "cl100k_base", limits);
+  expect(asked()).toBe(second.length);
+  const changed = `turn -1 ${second}`;
+  const counted = await counter.count(changed, "o200k_base", limits);
+  expect(counted.tokens).toBe(await countTokens([changed], "o200k_base", SHARE));
+  counter.stop();
+}, 120_000);
+
+test("what could not be counted is not known afterwards", async () => {
+  const counter = new TokenCounter();
+  for (let tries = 0; tries < 2; tries += 1)
+    expect(
+      await refusalOf(
+        counter.count("a ".repeat(10_000), "no such table" as TableName, {
+          organizationId: "a",
+          rank: 0,
+        }),
+      ),
+    ).toBeInstanceOf(Error);
   counter.stop();
 }, 120_000);
 

@@ -366,5 +366,5 @@ describe.each(STORES)("on %s", (store) => {
     // As the upkeep does regularly: counts made while a request was damaged do not include it.
     await mendRunning(gateway.ledger);
     expect(await violations()).toEqual(before); // everything is restored, and none of the walks left anything
-  }, 300_000);
+  }, 900_000);
 });

@@ -58,12 +58,17 @@ test("a flood of prompts to be counted delays nobody else's answers, and takes b
     // As every SDK does: a client that wants the connection closed and is refused while still sending may see it end
     // before the answer.
     const stays = { connection: "keep-alive" };
-    const aside = (model: string, secret: string) =>
-      gateway.chat(secret, { model, messages: [{ role: "user", content: text }], max_tokens: 100 }, stays);
+    /** Each a little longer at its beginning, so that nothing of one is known from another. */
+    const aside = (model: string, secret: string, index: number) =>
+      gateway.chat(
+        secret,
+        { model, messages: [{ role: "user", content: "x".repeat(index) + text }], max_tokens: 100 },
+        stays,
+      );
     let flooding = true;
     const flood = Promise.all(
       Array.from({ length: FLOOD }, (_, index) =>
-        aside(index % 2 === 0 ? "wide-1" : "plain-1", index % 4 < 2 ? poor.secret : rich.secret),
+        aside(index % 2 === 0 ? "wide-1" : "plain-1", index % 4 < 2 ? poor.secret : rich.secret, index),
       ),
     ).finally(() => {
       flooding = false;

@@ -5,14 +5,13 @@ import type { Caller, Endpoint, PdfFile, Stream } from "../../api/endpoint.ts";
 import type { Exchange } from "../../api/exchange.ts";
 import type { Rooms } from "../../api/rooms.ts";
 import { methodOf, pathFields, pathOf, type Target } from "../../api/target.ts";
-import { weightOf } from "../../domain/body-weight.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
 import { parseJson } from "../../domain/parse-json.ts";
+import { ReceivedBody, tooManyValues } from "../../domain/received-body.ts";
 import type { People } from "../../people/people.ts";
 import { readJsonBody, strangersRoom } from "../body.ts";
 import { once } from "../remember.ts";
 import { REPLAYED } from "../../gateway/attach.ts";
-import { tooManyValues } from "../../gateway/prompt-room.ts";
 import { Lines } from "../../lib/lines.ts";
 import { OpenReads } from "../../limits/open-reads.ts";
 import type { Uploads } from "../../limits/uploads.ts";
@@ -197,7 +196,7 @@ async function bodyOf(
       ? strangersRoom(uploads, target, call.env.visitor.address)
       : { uploads, account: caller.actor.id };
   const body = await readJsonBody(request, { ...room, limitBytes });
-  if (weightOf(body) === null) throw tooManyValues();
+  if (new ReceivedBody(body).outline() === null) throw tooManyValues();
   return parseJson(body);
 }
 

@@ -239,12 +239,12 @@ function textOf(fields: JsonObject): string {
     else if (Array.isArray(content))
       for (const block of content) texts.push(isPlainText(block) ? block.text : unescaped(block));
   };
-  for (const [name, value] of Object.entries(fields)) {
-    if (UNREAD.has(name)) continue;
-    if (name === "system") read(value);
-    else if (name === "messages" && Array.isArray(value))
-      for (const message of value) read(isJsonObject(message) ? message["content"] : message);
-    else if (typeof value === "object" || typeof value === "string") texts.push(unescaped(value));
-  }
+  const { system, messages, ...rest } = fields;
+  for (const [name, value] of Object.entries(rest))
+    if (!UNREAD.has(name) && (typeof value === "object" || typeof value === "string"))
+      texts.push(unescaped(value));
+  read(system);
+  if (Array.isArray(messages))
+    for (const message of messages) read(isJsonObject(message) ? message["content"] : message);
   return texts.join("");
 }

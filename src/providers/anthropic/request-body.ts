@@ -208,9 +208,9 @@ export const UNREAD: ReadonlySet<string> = new Set(["model", "anthropic_version"
 /** Texts as they are; anything with a structure as its JSON text without escapes. */
 function textOf({ system = [], messages, ...fields }: Fields): string {
   const texts: string[] = [];
-  for (const block of [...system, ...messages.flatMap(({ content }) => content)])
-    texts.push(block.type === "text" ? block.text : unescaped(block));
   for (const [name, value] of Object.entries(fields))
     if (!UNREAD.has(name) && typeof value === "object") texts.push(unescaped(value));
+  for (const block of [...system, ...messages.flatMap(({ content }) => content)])
+    texts.push(block.type === "text" ? block.text : unescaped(block));
   return texts.join("");
 }

@@ -207,11 +207,11 @@ function withoutData(block: Printed): Printed {
 /** Texts as they are; anything with a structure as its JSON text without escapes. Models do not read cache marks. */
 function textOf({ system = [], messages, toolConfig: config, ...fields }: Fields): string {
   const texts: string[] = [];
-  for (const block of [...system, ...messages.flatMap(({ content }) => content)])
-    if (!("cachePoint" in block)) texts.push("text" in block ? block.text : unescaped(block));
   if (config !== undefined)
     texts.push(unescaped({ ...config, tools: config.tools.filter((one) => !("cachePoint" in one)) }));
   for (const [name, value] of Object.entries(fields))
     if (name !== "guardrailConfig") texts.push(unescaped(value));
+  for (const block of [...system, ...messages.flatMap(({ content }) => content)])
+    if (!("cachePoint" in block)) texts.push("text" in block ? block.text : unescaped(block));
   return texts.join("");
 }

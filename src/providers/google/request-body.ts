@@ -119,11 +119,12 @@ const withoutData = (part: GeminiPart): GeminiPart =>
 
 /** Texts as they are; anything with a structure as its JSON text without escapes. */
 function plainText({ systemInstruction, contents, rest, generationConfig }: Fields): string {
-  const texts: string[] = (systemInstruction?.parts ?? []).map(({ text }) => text);
-  for (const { parts } of contents)
-    for (const part of parts) texts.push("text" in part ? part.text : unescaped(part));
   const { stopSequences, responseJsonSchema } = generationConfig;
+  const texts: string[] = [];
   for (const value of [...Object.values(rest), stopSequences, responseJsonSchema])
     if (value !== undefined) texts.push(unescaped(value));
+  for (const { text } of systemInstruction?.parts ?? []) texts.push(text);
+  for (const { parts } of contents)
+    for (const part of parts) texts.push("text" in part ? part.text : unescaped(part));
   return texts.join("");
 }

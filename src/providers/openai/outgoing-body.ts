@@ -282,13 +282,13 @@ const SETTINGS: ReadonlySet<string> = new Set([
 /** Texts as they are; anything with a structure as its JSON text without escapes. A message's own frame is its overhead. */
 function plainText(messages: Messages, fields: Fields): string {
   const texts: string[] = [];
+  for (const [name, value] of Object.entries(fields))
+    if (!SETTINGS.has(name) && (typeof value === "string" || typeof value === "object"))
+      texts.push(unescaped(value));
   for (const message of messages)
     for (const name of Object.keys(message)) {
       const value = message[name];
       if (name !== "role" && value !== null) texts.push(typeof value === "string" ? value : unescaped(value));
     }
-  for (const [name, value] of Object.entries(fields))
-    if (!SETTINGS.has(name) && (typeof value === "string" || typeof value === "object"))
-      texts.push(unescaped(value));
   return texts.join("");
 }

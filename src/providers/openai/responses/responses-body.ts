@@ -126,12 +126,11 @@ const SETTINGS: ReadonlySet<string> = new Set([
 const FRAME = new Set(["type", "role", "status", "id", "call_id", "detail", "phase"]);
 
 /** Texts as they are; anything with a structure as its JSON text without escapes. */
-function textOf(fields: JsonObject): string {
+function textOf({ input, ...fields }: JsonObject): string {
   const texts: string[] = [];
-  for (const [name, value] of Object.entries(fields)) {
-    if (name === "input") addTexts(value, texts);
-    else if (!SETTINGS.has(name)) texts.push(typeof value === "string" ? value : unescaped(value));
-  }
+  for (const [name, value] of Object.entries(fields))
+    if (!SETTINGS.has(name)) texts.push(typeof value === "string" ? value : unescaped(value));
+  addTexts(input, texts);
   return texts.join("");
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { FIELDS_MAX, VALUES_MAX, weightOf } from "./body-weight.ts";
+import { FIELDS_MAX, ReceivedBody, VALUES_MAX } from "./received-body.ts";
 
-const weigh = (text: string): number | null => weightOf(Buffer.from(text));
+const weigh = (text: string): number | null => new ReceivedBody(Buffer.from(text)).weight();
 
 test.each([
   ['"a text, with [ its ] own { signs : in } it"', 1],
