@@ -1,5 +1,6 @@
 // What `doctor` finds out about the gateway that runs: where it is, whether it is ready, and whether it sells anything.
 import { existsSync } from "node:fs";
+import { everyPage } from "./every-page.ts";
 import { type Finding, note, ok } from "./finding.ts";
 import {
   type DoorOptions,
@@ -65,9 +66,7 @@ const NAME_IT =
 async function routesFinding(options: DoorOptions): Promise<Finding[]> {
   const door = await findDoor(options).catch(() => null);
   if (door === null) return [];
-  const asked = await openGateway(door)
-    .call("GET /admin/v1/routes", {})
-    .catch(() => null);
+  const asked = await everyPage(openGateway(door).call, "GET /admin/v1/routes", {}).catch(() => null);
   if (asked === null) return [];
   const { data } = asked.value;
   if (data.length === 0) return [note("routes", "none: no model is served", PUBLISH)];

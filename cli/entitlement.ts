@@ -1,8 +1,10 @@
 // `entitlement request|approve|revoke|list`: Research Mode for one model (specification 5).
 import type { Command } from "commander";
 import type { EntitlementJson } from "../src/api/shapes/records.ts";
+import { oneOf, orOf } from "./choice.ts";
 import { confirm } from "./confirm.ts";
 import { instantOf } from "./instant.ts";
+import { type Paged, wholeOrPage, wholeOrPaged } from "./paged.ts";
 import { report } from "./report.ts";
 import { fields, table } from "./table.ts";
 
@@ -76,17 +78,24 @@ function addRevoke(entitlement: Command): void {
     );
 }
 
+const STATUSES = ["requested", "active", "revoked", "expired"] as const;
+
 function addList(entitlement: Command): void {
-  entitlement
-    .command("list")
-    .description("list entitlements")
-    .option("--org <org>", "of one organization")
-    .action((options: { org?: string }, command: Command) =>
+  wholeOrPaged(
+    entitlement
+      .command("list")
+      .description("list entitlements, in the order of their requests")
+      .option("--org <org>", "of one organization")
+      .option("--search <text>", "part of the model or project, or an id")
+      .option("--status <status>", orOf(STATUSES), oneOf(STATUSES)),
+  ).action(
+    (
+      options: Paged & { org?: string; search?: string; status?: (typeof STATUSES)[number] },
+      command: Command,
+    ) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        const { text, value } = await gateway.call("GET /admin/v1/entitlements", {
-          org: options.org,
-        });
+        const { text, value } = await wholeOrPage(gateway, "GET /admin/v1/entitlements", { ...options });
         const columns = {
           ID: (row: EntitlementJson) => row.id,
           ORG: (row: EntitlementJson) => row.org,
@@ -98,5 +107,5 @@ function addList(entitlement: Command): void {
         };
         return { json: text, text: () => table(value.data, columns) };
       }),
-    );
+  );
 }

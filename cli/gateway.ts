@@ -10,6 +10,7 @@ import { OPERATOR_FILE } from "../src/domain/data-files.ts";
 import { messageOf } from "../src/domain/error-message.ts";
 import type { ListedModel } from "./agents/agent.ts";
 import { isOrganizationId, organizationNamed } from "./organization-named.ts";
+import { everyPage } from "./every-page.ts";
 import { addressOf, assertOpen, findLogin } from "./credentials.ts";
 import { nextStep } from "./next-step.ts";
 import { Problem } from "./problem.ts";
@@ -22,7 +23,7 @@ export interface Answer<Value> {
 
 export interface Gateway {
   /** Calls an endpoint of the operator API with the fields that its target and its input name. */
-  call<T extends AdminTarget>(target: T, input: Input<T>): Promise<Answer<Answered<T>>>;
+  call: <T extends AdminTarget>(target: T, input: Input<T>) => Promise<Answer<Answered<T>>>;
 }
 
 export interface Door {
@@ -130,26 +131,23 @@ export function openGateway({ url, token }: Door, options: readonly string[] = [
   const idOf = async (org: string): Promise<string> => {
     const known = ids.get(org) ?? (isOrganizationId(org) ? org : null);
     if (known !== null) return known;
-    const { value } = await ask<Answered<"GET /admin/v1/organizations">>("/admin/v1/organizations", {
-      method: "GET",
-    });
+    const { value } = await everyPage(call, "GET /admin/v1/organizations", {});
     const id = organizationNamed(org, value.data);
     ids.set(org, id);
     return id;
   };
-  return {
-    call: async (target, given) => {
-      const { org } = given as { org?: unknown };
-      const input = typeof org === "string" ? { ...given, org: await idOf(org) } : given;
-      const { method, path, rest } = fill(target, input);
-      return method === "GET"
-        ? ask(`${path}${printQuery(rest)}`, {
-            method,
-            ...(LONG.has(target) && { signal: AbortSignal.timeout(LONG_MS) }),
-          })
-        : ask(path, { method, body: JSON.stringify(rest) });
-    },
+  const call: Gateway["call"] = async (target, given) => {
+    const { org } = given as { org?: unknown };
+    const input = typeof org === "string" ? { ...given, org: await idOf(org) } : given;
+    const { method, path, rest } = fill(target, input);
+    return method === "GET"
+      ? ask(`${path}${printQuery(rest)}`, {
+          method,
+          ...(LONG.has(target) && { signal: AbortSignal.timeout(LONG_MS) }),
+        })
+      : ask(path, { method, body: JSON.stringify(rest) });
   };
+  return { call };
 }
 
 async function send(url: string, { token, ...init }: RequestInit & { token: string }): Promise<Response> {

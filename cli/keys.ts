@@ -6,6 +6,7 @@ import { counted } from "../src/domain/counted.ts";
 import { oneOf, orOf } from "./choice.ts";
 import { confirm } from "./confirm.ts";
 import { tellUnknownModels } from "./known-models.ts";
+import { type Paged, wholeOrPage, wholeOrPaged } from "./paged.ts";
 import { report } from "./report.ts";
 import { dollars, fields, table } from "./table.ts";
 
@@ -115,15 +116,22 @@ function addCreate(keys: Command): void {
   );
 }
 
+/** As the operator API names them; `not_over`: neither revoked nor expired. */
+const STATES = ["not_over", "usable", "active", "blocked_by_limit", "paused", "expired", "revoked"] as const;
+
 function addList(keys: Command): void {
-  keys
-    .command("list")
-    .description("list an organization's keys")
-    .requiredOption("--org <org>", "the organization's id or name")
-    .action((options: { org: string }, command: Command) =>
+  wholeOrPaged(
+    keys
+      .command("list")
+      .description("list an organization's keys, oldest first")
+      .requiredOption("--org <org>", "the organization's id or name")
+      .option("--search <text>", "part of the name, prefix, last four characters or id")
+      .option("--state <state>", orOf(STATES), oneOf(STATES)),
+  ).action(
+    (options: Paged & { org: string; search?: string; state?: (typeof STATES)[number] }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        const { text, value } = await gateway.call("GET /admin/v1/keys", { org: options.org });
+        const { text, value } = await wholeOrPage(gateway, "GET /admin/v1/keys", { ...options });
         const columns = {
           ID: (row: KeyJson) => row.id,
           NAME: (row: KeyJson) => row.name,
@@ -137,7 +145,7 @@ function addList(keys: Command): void {
         };
         return { json: text, text: () => table(value.data, columns) };
       }),
-    );
+  );
 }
 
 function addRevoke(keys: Command): void {

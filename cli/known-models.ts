@@ -2,6 +2,7 @@
 // gateway accepts any name, because the list opens nothing
 // (docs/decisions/0077-an-entitlement-names-what-there-is.md), so the user is only told.
 import { didYouMean } from "../src/domain/near-name.ts";
+import { everyPage } from "./every-page.ts";
 import type { Gateway } from "./gateway.ts";
 import { say } from "./report.ts";
 
@@ -12,7 +13,7 @@ export async function tellUnknownModels(
   scope: "standard" | "research" | null,
 ): Promise<void> {
   if (!models) return;
-  const { data } = (await gateway.call("GET /admin/v1/releases", {})).value;
+  const { data } = (await everyPage(gateway.call, "GET /admin/v1/releases", {})).value;
   // Say nothing if a release is damaged: it may serve this very name.
   if (data.some(({ model }) => model === null)) return;
   const names = new Set(data.flatMap(({ model }) => model ?? []));

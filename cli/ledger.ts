@@ -4,6 +4,7 @@
 import type { Command } from "commander";
 import type { AuditReportJson, QuarantinedJson, ViolationJson } from "../src/api/shapes/records.ts";
 import { counted } from "../src/domain/counted.ts";
+import { everyPage } from "./every-page.ts";
 import { tellMore } from "./paged.ts";
 import { WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
@@ -28,7 +29,7 @@ export function addLedger(program: Command): void {
     .description(
       "list requests whose record is damaged, the oldest first; their credits stay held until you decide",
     )
-    .option("--limit <n>", "at most this many, up to 200; default 1,000")
+    .option("--limit <n>", "at most this many, up to 200")
     .option("--cursor <cursor>", "next_cursor of the previous page")
     .action(({ limit, cursor }: { limit?: string; cursor?: string }, command: Command) =>
       report(command, async (context) => {
@@ -51,7 +52,11 @@ function addStopped(ledger: Command): void {
     .description("list organizations whose paid calls are refused because their books do not add up")
     .action((_: object, command: Command) =>
       report(command, async (context) => {
-        const { text, value } = await (await context.gateway()).call("GET /admin/v1/ledger/stopped", {});
+        const { text, value } = await everyPage(
+          (await context.gateway()).call,
+          "GET /admin/v1/ledger/stopped",
+          {},
+        );
         const rows = value.data.flatMap(({ since, violations, org }) =>
           violations.map((violation) => ({ ...violation, org, since })),
         );

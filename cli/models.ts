@@ -9,6 +9,7 @@ import type { Proposal } from "../src/releases/catalogue/proposal.ts";
 import type { PriceTable } from "../src/releases/catalogue/table.ts";
 import { counted } from "../src/domain/counted.ts";
 import { OWN_NAME } from "../src/domain/own-name.ts";
+import { everyPage } from "./every-page.ts";
 import { keepFiles } from "./keep-files.ts";
 import { asProblem, Problem, WrongUsage } from "./problem.ts";
 import { type Context, type Outcome, report, say } from "./report.ts";
@@ -221,7 +222,7 @@ function addDiff(models: Command): void {
 async function diffModels(options: DiffOptions, context: Context): Promise<Outcome> {
   const gateway = await context.gateway();
   const { differences, isReadable } = await import("../src/releases/catalogue/difference.ts");
-  const { value } = await gateway.call("GET /admin/v1/releases", {});
+  const { value } = await everyPage(gateway.call, "GET /admin/v1/releases", {});
   const prices = await openedTable(options.from);
   const live = value.data.filter(isReadable);
   const damaged = value.data.filter((release) => !isReadable(release)).map(({ route }) => plain(route));

@@ -1,6 +1,7 @@
 // `org create`, `org list`.
 import type { Command } from "commander";
 import type { OrganizationJson } from "../src/api/shapes/records.ts";
+import { type Paged, wholeOrPage, wholeOrPaged } from "./paged.ts";
 import { report } from "./report.ts";
 import { fields, table } from "./table.ts";
 
@@ -18,19 +19,21 @@ export function addOrg(program: Command): void {
         return { json: text, text: () => fields({ ...value }) };
       }),
     );
-  org
-    .command("list")
-    .description("list organizations")
-    .action((_: object, command: Command) =>
-      report(command, async (context) => {
-        const gateway = await context.gateway();
-        const { text, value } = await gateway.call("GET /admin/v1/organizations", {});
-        const columns = {
-          ID: (row: OrganizationJson) => row.id,
-          NAME: (row: OrganizationJson) => row.name,
-          CREATED: (row: OrganizationJson) => row.created_at,
-        };
-        return { json: text, text: () => table(value.data, columns) };
-      }),
-    );
+  wholeOrPaged(
+    org
+      .command("list")
+      .description("list organizations, oldest first")
+      .option("--search <text>", "part of the name, or an id"),
+  ).action((options: Paged & { search?: string }, command: Command) =>
+    report(command, async (context) => {
+      const gateway = await context.gateway();
+      const { text, value } = await wholeOrPage(gateway, "GET /admin/v1/organizations", { ...options });
+      const columns = {
+        ID: (row: OrganizationJson) => row.id,
+        NAME: (row: OrganizationJson) => row.name,
+        CREATED: (row: OrganizationJson) => row.created_at,
+      };
+      return { json: text, text: () => table(value.data, columns) };
+    }),
+  );
 }

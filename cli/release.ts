@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import type { Command } from "commander";
 import type { ReleaseListJson } from "../src/api/shapes/records.ts";
+import { everyPage } from "./every-page.ts";
 import { spanMs } from "./instant.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
@@ -144,7 +145,7 @@ function addList(release: Command): void {
     .description("list the newest release of each route")
     .action((_: object, command: Command) =>
       report(command, async (context) => {
-        const { text, value } = await (await context.gateway()).call("GET /admin/v1/releases", {});
+        const { text, value } = await everyPage((await context.gateway()).call, "GET /admin/v1/releases", {});
         const columns = {
           ROUTE: (row: Listed) => row.route,
           VERSION: (row: Listed) => row.version,

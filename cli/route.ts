@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { RouteJson } from "../src/api/shapes/records.ts";
 import { OWN_NAME } from "../src/domain/own-name.ts";
+import { everyPage } from "./every-page.ts";
 import { confirm } from "./confirm.ts";
 import { report, reportWatched, WATCH } from "./report.ts";
 import { table } from "./table.ts";
@@ -37,7 +38,7 @@ function addList(route: Command): void {
     .option(...WATCH)
     .action(({ watch }: { watch?: string | boolean }, command: Command) =>
       reportWatched(command, watch, async (context) => {
-        const { text, value } = await (await context.gateway()).call("GET /admin/v1/routes", {});
+        const { text, value } = await everyPage((await context.gateway()).call, "GET /admin/v1/routes", {});
         const columns = {
           ROUTE: (row: RouteJson) => row.route,
           MODEL: (row: RouteJson) => row.model,

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { UsageListJson } from "../src/api/shapes/records.ts";
 import { oneOf, orOf } from "./choice.ts";
 import { csv } from "./csv.ts";
+import { everyPage } from "./every-page.ts";
 import type { Gateway } from "./gateway.ts";
 import { WrongUsage } from "./problem.ts";
 import { reportWatched, say, WATCH } from "./report.ts";
@@ -42,7 +43,7 @@ export function addUsage(program: Command): void {
         const { org, key, model, from, to, groupBy } = options;
         const query = { org, key, model, from, to, group_by: groupBy };
         const gateway = await context.gateway();
-        const { text, value } = await gateway.call("GET /admin/v1/usage", query);
+        const { text, value } = await everyPage(gateway.call, "GET /admin/v1/usage", query);
         if (context.options.json !== true) sayHours(options, value);
         if (options.csv === true) return { json: text, text: () => printCsv(value.data) };
         const named =
@@ -67,7 +68,7 @@ function sayHours(
 
 /** The names of an organization's keys, by id. */
 async function keyNames(gateway: Gateway, org: string): Promise<ReadonlyMap<string, string>> {
-  const { value } = await gateway.call("GET /admin/v1/keys", { org });
+  const { value } = await everyPage(gateway.call, "GET /admin/v1/keys", { org });
   return new Map(value.data.map(({ id, name }) => [id, name]));
 }
 

@@ -6,6 +6,7 @@ import { activityOf, activityPage } from "../reporting/activity.ts";
 import { activityHistogramOf } from "../reporting/activity-histogram.ts";
 import { requestsFoundBy } from "../reporting/found-requests.ts";
 import { pagesOfAll, requestsOfAll } from "../reporting/operator-requests.ts";
+import { assertOrganizationAsked } from "../reporting/organization-names.ts";
 import { receiptOfRequest } from "../reporting/receipts.ts";
 import { csvFile, windowFileName } from "./csv.ts";
 import { standingWindow } from "../reporting/windows.ts";
@@ -97,8 +98,10 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: shapes.tailQuery.extend(ofOrganization),
     output: "events",
-    run: async ({ input: { org, after, ...filter }, caller, exchange }, { tail }) =>
-      tail({ org, person: caller.signedIn.person.id, filter, after }, exchange),
+    run: async ({ input: { org, after, ...filter }, caller, exchange }, { reports, tail }) => {
+      await assertKeyAsked(reports.ledger, { org, key: filter.key });
+      return tail({ org, person: caller.signedIn.person.id, filter, after }, exchange);
+    },
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity/{request}",
@@ -123,18 +126,23 @@ export const requestsEndpoints = [
     who: "operate",
     input: operatorRequestsQuery,
     output: operatorRequests,
-    run: ({ input: { find, ...query } }, { reports }) =>
-      find === undefined ? requestsOfAll(reports, query) : requestsFoundBy(reports, find, query.org),
+    run: async ({ input: { find, ...query } }, { reports }) => {
+      await assertOrganizationAsked(reports.sql, query.org);
+      return find === undefined
+        ? await requestsOfAll(reports, query)
+        : await requestsFoundBy(reports, find, query.org);
+    },
   }),
   endpoint({
     target: "GET /app/v1/operator/requests.csv",
     who: "operate",
     input: operatorRequestsQuery,
     output: "csv",
-    run: ({ input: { find, ...asked } }, { reports }) => {
+    run: async ({ input: { find, ...asked } }, { reports }) => {
+      await assertOrganizationAsked(reports.sql, asked.org);
       const query = standingWindow(asked, reports.clock.nowMs());
       const page = pagesOfAll(reports, { ...query, limit: PAGE_ROWS_MAX });
-      return csvFile({
+      return await csvFile({
         name: windowFileName("requests", asked.org, asked),
         columns: {
           org: (row: OperatorRow) => row.org.id,

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { type AuditSight, auditPage } from "../reporting/audit-rows.ts";
+import { assertOrganizationAsked } from "../reporting/organization-names.ts";
 import { standingWindow } from "../reporting/windows.ts";
 import { type CsvFile, csvFile, windowFileName } from "./csv.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
@@ -42,16 +43,20 @@ export const auditLogEndpoints = [
     who: "operate",
     input: auditQuery,
     output: auditList,
-    run: ({ input }, { reports }) => auditPage(reports, null, { query: input, sight: ALL }),
+    run: async ({ input }, { reports }) => {
+      await assertOrganizationAsked(reports.sql, input.org);
+      return await auditPage(reports, null, { query: input, sight: ALL });
+    },
   }),
   endpoint({
     target: "GET /app/v1/operator/audit.csv",
     who: "operate",
     input: auditQuery,
     output: "csv",
-    run: ({ input }, { reports }) => {
+    run: async ({ input }, { reports }) => {
+      await assertOrganizationAsked(reports.sql, input.org);
       const query = standingWindow(input, reports.clock.nowMs());
-      return fileOf(windowFileName("audit", input.org, input), (cursor) =>
+      return await fileOf(windowFileName("audit", input.org, input), (cursor) =>
         auditPage(reports, null, { query: { ...query, cursor, limit: PAGE_ROWS_MAX }, sight: ALL }),
       );
     },

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { creditsPage, refundableOf } from "../reporting/credits.ts";
-import { organizationNames } from "../reporting/organization-names.ts";
+import { assertOrganizationAsked, organizationNames } from "../reporting/organization-names.ts";
 import { type CsvFile, csvFile, type CsvTable } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
@@ -18,16 +18,19 @@ export const creditsEndpoints = [
     who: "operate",
     input: shapes.creditsQuery,
     output: shapes.creditList,
-    run: ({ input }, { reports }) => creditsPage(reports, input),
+    run: async ({ input }, rooms) => {
+      await assertOrganizationAsked(rooms.reports.sql, input.org);
+      return await creditsPage(rooms.reports, input);
+    },
   }),
   endpoint({
     target: "GET /app/v1/operator/credits.csv",
     who: "operate",
     input: shapes.creditsCsvQuery,
     output: "csv",
-    run: ({ input }, { reports }) =>
-      fileOf("credits", input, {
-        read: (asked) => creditsPage(reports, asked),
+    run: ({ input }, rooms) =>
+      fileOf(rooms, "credits", input, {
+        read: (asked) => creditsPage(rooms.reports, asked),
         columns: {
           at: (row: z.output<typeof shapes.creditList>["data"][number]) => row.at,
           org: (row) => row.org,
@@ -121,7 +124,10 @@ export const paymentsEndpoints = [
     who: "operate",
     input: shapes.creditsQuery,
     output: shapes.paymentEventRowList,
-    run: ({ input }, rooms) => eventsOf(rooms, input),
+    run: async ({ input }, rooms) => {
+      await assertOrganizationAsked(rooms.reports.sql, input.org);
+      return await eventsOf(rooms, input);
+    },
   }),
   endpoint({
     target: "GET /app/v1/operator/payments.csv",
@@ -129,7 +135,7 @@ export const paymentsEndpoints = [
     input: shapes.creditsCsvQuery,
     output: "csv",
     run: ({ input }, rooms) =>
-      fileOf("payments", input, {
+      fileOf(rooms, "payments", input, {
         read: (asked) => eventsOf(rooms, asked),
         columns: {
           id: (row: z.output<typeof shapes.paymentEventRowList>["data"][number]) => row.id,
@@ -150,7 +156,10 @@ export const paymentsEndpoints = [
     who: "operate",
     input: shapes.creditsQuery,
     output: shapes.orderRowList,
-    run: ({ input }, rooms) => ordersOf(rooms, input),
+    run: async ({ input }, rooms) => {
+      await assertOrganizationAsked(rooms.reports.sql, input.org);
+      return await ordersOf(rooms, input);
+    },
   }),
   endpoint({
     target: "GET /app/v1/operator/orders.csv",
@@ -158,7 +167,7 @@ export const paymentsEndpoints = [
     input: shapes.creditsCsvQuery,
     output: "csv",
     run: ({ input }, rooms) =>
-      fileOf("orders", input, {
+      fileOf(rooms, "orders", input, {
         read: (asked) => ordersOf(rooms, asked),
         // Without the link that pays an order.
         columns: {
@@ -204,7 +213,8 @@ export const paymentsEndpoints = [
 type Asked = z.output<typeof shapes.creditsQuery>;
 
 /** The same filter as the list; a column is a field of its rows. */
-const fileOf = <Row>(
+async function fileOf<Row>(
+  { reports }: Rooms,
   what: string,
   { org }: Pick<Asked, "org">,
   {
@@ -213,12 +223,14 @@ const fileOf = <Row>(
   }: Pick<CsvTable<Row>, "columns"> & {
     read: (asked: Asked) => Promise<{ data: Row[]; next_cursor: string | null }>;
   },
-): Promise<CsvFile> =>
-  csvFile({
+): Promise<CsvFile> {
+  await assertOrganizationAsked(reports.sql, org);
+  return await csvFile({
     name: `${what}-${org ?? "all"}`,
     columns,
     page: (cursor) => read({ org, cursor, limit: PAGE_ROWS_MAX }),
   });
+}
 
 async function eventsOf(rooms: Rooms, asked: Asked): Promise<z.output<typeof shapes.paymentEventRowList>> {
   const page = await rooms.payments.events(asked);

@@ -3,8 +3,8 @@
 import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
 import { notFound } from "../domain/unknown-record.ts";
-import { entitlementRows } from "../reporting/entitlements.ts";
-import { organizationNames } from "../reporting/organization-names.ts";
+import { entitlementsPage, entitlementsToDecide } from "../reporting/entitlements.ts";
+import { assertOrganizationAsked, organizationNames } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import * as shapes from "./shapes/catalogue.ts";
@@ -19,12 +19,9 @@ export const entitlementsEndpoints = [
   endpoint({
     target: "GET /app/v1/orgs/{org}/research",
     who: "research.see",
-    input: z.strictObject({ org: id }),
+    input: shapes.ownEntitlementsQuery.extend({ org: id }),
     output: shapes.entitlementList,
-    run: async ({ input }, { reports }) => ({
-      data: await entitlementRows(reports, input.org),
-      next_cursor: null,
-    }),
+    run: ({ input: { org, ...asked } }, { reports }) => entitlementsPage(reports, org, asked),
   }),
   endpoint({
     target: "POST /app/v1/orgs/{org}/research",
@@ -49,14 +46,10 @@ export const entitlementsEndpoints = [
     who: "operate",
     input: entitlementsQuery,
     output: entitlementRowList,
-    run: async ({ input: { state, org }, caller }, rooms) => {
-      const rows = (await entitlementRows(rooms.reports, org ?? null)).filter(
-        (row) => state === undefined || row.state === state,
-      );
-      return {
-        data: await withNames(rooms, rows.toSorted(byUrgency), caller.actor.id),
-        next_cursor: null,
-      };
+    run: async ({ input, caller }, rooms) => {
+      await assertOrganizationAsked(rooms.reports.sql, input.org);
+      const { data, next_cursor } = await entitlementsToDecide(rooms.reports, input);
+      return { data: await withNames(rooms, data, caller.actor.id), next_cursor };
     },
   }),
   endpoint({
@@ -99,10 +92,10 @@ export const entitlementsEndpoints = [
   endpoint({
     target: "GET /admin/v1/entitlements",
     who: "operate",
-    summary: "List entitlements",
+    summary: "List entitlements, in the order of their requests",
     input: inputs.entitlementRecordsQuery,
     output: entitlementListSchema,
-    run: ({ input }, { operator }) => operator.entitlements.list(input.org),
+    run: ({ input }, { operator }) => operator.entitlements.list(input),
   }),
   endpoint({
     target: "POST /admin/v1/entitlements/{id}/approve",
@@ -125,19 +118,6 @@ export const entitlementsEndpoints = [
 ] as const;
 
 type Row = z.output<typeof entitlementRow>;
-type Urgency = Pick<Row, "state" | "created_at" | "expires_at">;
-
-/**
- * Open requests come first, the oldest first; then active ones, by their expiry; then the rest, newest first.
- */
-function byUrgency(a: Urgency, b: Urgency): number {
-  const place = ({ state }: Urgency): number => (state === "requested" ? 0 : state === "active" ? 1 : 2);
-  if (place(a) !== place(b)) return place(a) - place(b);
-  if (a.state === "requested") return a.created_at < b.created_at ? -1 : 1;
-  if (a.state === "active") return (a.expires_at ?? "9") < (b.expires_at ?? "9") ? -1 : 1;
-  return a.created_at < b.created_at ? 1 : -1;
-}
-
 async function decided(
   rooms: Rooms,
   entitlement: string,

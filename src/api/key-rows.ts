@@ -1,17 +1,14 @@
 // Keys as the dashboard shows them: one, or a page of them, each with its creator and what is left of its
 // limits.
 import type { z } from "zod";
-import { allows } from "../domain/allowed-models.ts";
 import { formatUsd, maxUsd, minUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.ts";
 import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { allowance } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
-import { startOf } from "../operator/list.ts";
+import { keysFound } from "../operator/key-pages.ts";
 import { makersOf, makersOfKeys } from "../reporting/key-makers.ts";
 import { type KeyPace, keyPaces, reachesLimitOn } from "../reporting/key-pace.ts";
-import { type KeyPlace, keyPlaces } from "../reporting/key-places.ts";
-import { pageOf } from "../store/page.ts";
 import type { PersonCaller } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import type { KeyJson, keyList, keyMakers, keyMakersQuery, ListedKey, keysQuery } from "./shapes/keys.ts";
@@ -36,9 +33,7 @@ export async function keyRowOf(rooms: Rooms, at: KeyAt, caller: PersonCaller): P
   return shown;
 }
 
-const LOOKED_AT_ONCE = 500;
-
-/** A page of keys, newest first; states that depend on spend are evaluated key by key among the live ones. */
+/** A page of keys, newest first. Throws `Refusal` for a cursor that no page returned. */
 export async function keysPage(
   rooms: Rooms,
   { org, cursor, limit = PAGE_ROWS, by, ...filters }: z.output<typeof keysQuery> & { org: string },
@@ -47,46 +42,21 @@ export async function keysPage(
   const { reports, operator } = rooms;
   const makers =
     by === undefined || by === "" ? undefined : by === "left" ? await goneMakers(rooms, org) : [by];
-  const wanted = { ...filters, makers, nowMs: rooms.nowMs() };
-  const found: { key: KeyJson; place: KeyPlace }[] = [];
-  let after = keyCursor(cursor);
-  // Few of many may match, so each batch is larger than the one before: a page of one key does not take as
-  // many queries as there are keys.
-  for (let most = limit + 1; found.length <= limit; most = Math.min(most * 2, LOOKED_AT_ONCE)) {
-    const places = await keyPlaces(reports.sql, org, { ...wanted, most, after });
-    const placeOf = new Map(places.map((place) => [place.id, place]));
-    for (const key of await operator.keys.named(org, [...placeOf.keys()])) {
-      const place = placeOf.get(key.id);
-      if (place !== undefined && fits(key, filters)) found.push({ key, place });
-    }
-    const last = places.at(-1);
-    if (places.length < most || last === undefined) break;
-    after = last;
-  }
-  const { rows, nextCursor } = pageOf(found, { limit }, ({ place }) => place);
-  const keys = rows.map(({ key }) => key);
+  const { data: keys, next_cursor } = await keysFound({ sql: reports.sql, named: operator.keys.named }, org, {
+    ...filters,
+    makers,
+    cursor,
+    limit,
+    order: "newest",
+    nowMs: rooms.nowMs(),
+  });
   const makersFound = await makersOf(
     reports.sql,
     keys.map(({ id }) => id),
   );
   const members = await rooms.people.membersAmong(org, [...new Set(makersFound.values())]);
   const data = await printed(rooms, { org, keys, makers: makersFound, members }, caller);
-  return { data, next_cursor: nextCursor };
-}
-
-/** The start of a page. Throws `Refusal` for a cursor that no page returned. */
-const keyCursor = (cursor: string | undefined): KeyPlace => startOf({ cursor }).after;
-
-/**
- * Checks what the places do not show: whether spend and holds have reached a limit, and exactly which models
- * are allowed.
- */
-function fits(
-  { blocked_by_limit, allowed_models }: KeyJson,
-  { state, model }: Pick<z.output<typeof keysQuery>, "state" | "model">,
-): boolean {
-  if (model !== undefined && !allows(allowed_models, model)) return false;
-  return state === "active" ? !blocked_by_limit : state === "blocked_by_limit" ? blocked_by_limit : true;
+  return { data, next_cursor };
 }
 
 /**

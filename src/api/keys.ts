@@ -6,7 +6,7 @@ import { refusalsOfKey } from "../reporting/key-refusals.ts";
 import { endpoint } from "./endpoint.ts";
 import { type KeyAt, keyMakersOf, keyRowOf, keysPage, knownKey } from "./key-rows.ts";
 import type { Rooms } from "./rooms.ts";
-import { id, keyId, orgId } from "./shapes/fields.ts";
+import { id, keyId } from "./shapes/fields.ts";
 import {
   createdKey,
   createdKeyRecord,
@@ -20,6 +20,7 @@ import {
   keyMakersQuery,
   keyRecord,
   keyRecordList,
+  keyRecordsQuery,
   keysQuery,
   limitKeyInput,
   renameKeyInput,
@@ -175,10 +176,10 @@ export const keysEndpoints = [
   endpoint({
     target: "GET /admin/v1/keys",
     who: "keys.see",
-    summary: "List an organization's API keys",
-    input: z.strictObject({ org: orgId }),
+    summary: "List an organization's API keys, oldest first",
+    input: keyRecordsQuery,
     output: keyRecordList,
-    run: ({ input }, { operator }) => operator.keys.list(input.org),
+    run: ({ input }, { operator }) => operator.keys.list(input),
   }),
   endpoint({
     target: "POST /admin/v1/keys/{key}/revoke",

@@ -1,7 +1,7 @@
 // Management keys: an operator's access without a session; and the login of a command line, which it ends
 // itself.
 import { z } from "zod";
-import { managementKeyRows } from "../reporting/management-keys.ts";
+import { managementKeysPage } from "../reporting/management-keys.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import * as shapes from "./shapes/management-keys.ts";
@@ -11,9 +11,9 @@ export const managementKeysEndpoints = [
   endpoint({
     target: "GET /app/v1/operator/management-keys",
     who: "operate",
-    input: z.strictObject({}),
+    input: shapes.managementKeysQuery,
     output: shapes.managementKeyList,
-    run: async (_, { reports }) => ({ data: await managementKeyRows(reports), next_cursor: null }),
+    run: ({ input }, { reports }) => managementKeysPage(reports, input),
   }),
   endpoint({
     target: "POST /app/v1/operator/management-keys",

@@ -6,7 +6,7 @@ import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import * as shapes from "./shapes/organizations.ts";
 import { createdInvitation } from "./shapes/people.ts";
-import { createOrganizationInput } from "./shapes/record-inputs.ts";
+import { createOrganizationInput, organizationRecordsQuery } from "./shapes/record-inputs.ts";
 import { organizationListSchema, organizationSchema } from "./shapes/records.ts";
 
 export const organizationsEndpoints = [
@@ -71,9 +71,9 @@ export const organizationsEndpoints = [
   endpoint({
     target: "GET /admin/v1/organizations",
     who: "operate",
-    summary: "List organizations",
-    input: z.strictObject({}),
+    summary: "List organizations, oldest first",
+    input: organizationRecordsQuery,
     output: organizationListSchema,
-    run: (_, { operator }) => operator.organizations.list(),
+    run: ({ input }, { operator }) => operator.organizations.list(input),
   }),
 ] as const;

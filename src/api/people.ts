@@ -7,7 +7,7 @@ import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
 import { mailReset } from "../operator/reset-mail.ts";
-import { personCursor } from "../reporting/cursors.ts";
+import { rowCursor } from "../reporting/cursors.ts";
 import { organizationNames } from "../reporting/organization-names.ts";
 import { resetLinksSince } from "../reporting/reset-links.ts";
 import { endpoint } from "./endpoint.ts";
@@ -24,7 +24,8 @@ export const peopleEndpoints = [
     input: shapes.peopleQuery,
     output: shapes.operatorPersonList,
     run: async ({ input: { search = "", cursor, limit = PAGE_ROWS } }, rooms) => {
-      const asked = { after: personCursor(cursor) ?? "", search, most: limit + 1 };
+      const after = await rowCursor(cursor, async (id) => (await rooms.people.persons([id])).length > 0);
+      const asked = { after: after ?? "", search, most: limit + 1 };
       const found = await rooms.people.accountsAfter(asked);
       const people = found.slice(0, limit);
       const all = await rooms.people.memberships({ personIds: people.map(({ id }) => id) });
@@ -87,10 +88,10 @@ export const peopleEndpoints = [
   endpoint({
     target: "GET /admin/v1/people",
     who: "operate",
-    summary: "List accounts of the dashboard",
-    input: z.strictObject({}),
+    summary: "List accounts of the dashboard, ordered by id",
+    input: inputs.personRecordsQuery,
     output: personListSchema,
-    run: (_, { operator }) => operator.people.list(),
+    run: ({ input }, { operator }) => operator.people.list(input),
   }),
   endpoint({
     target: "POST /admin/v1/people/reset",

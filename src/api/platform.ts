@@ -1,5 +1,6 @@
 // The platform as its operators see it: providers, health, the ledger's verification, requests that wait for a decision.
 import { z } from "zod";
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { reportOnLedger } from "../reporting/ledger-report.ts";
 import { organizationNames } from "../reporting/organization-names.ts";
 import { platformHealth } from "../reporting/platform.ts";
@@ -14,6 +15,7 @@ import {
   requestParams,
   resolveRequestInput,
   resumeOrganizationInput,
+  stoppedQuery,
 } from "./shapes/record-inputs.ts";
 import {
   auditReportSchema,
@@ -113,18 +115,15 @@ export const ledgerEndpoints = [
   endpoint({
     target: "GET /app/v1/operator/stopped",
     who: "operate",
-    input: nothing,
+    input: quarantineQuery,
     output: shapes.stoppedList,
-    run: async (_, { reports, operator }) => {
-      const data = await operator.ledger.stopped();
+    run: async ({ input: { cursor, limit = PAGE_ROWS } }, { reports, operator }) => {
+      const { data, next_cursor } = await operator.ledger.stopped({ cursor, limit });
       const names = await organizationNames(
         reports.sql,
         data.map(({ org }) => org),
       );
-      return {
-        data: data.map((row) => ({ ...row, org_name: names.get(row.org) ?? null })),
-        next_cursor: null,
-      };
+      return { data: data.map((row) => ({ ...row, org_name: names.get(row.org) ?? null })), next_cursor };
     },
   }),
   endpoint({
@@ -156,10 +155,11 @@ export const ledgerEndpoints = [
   endpoint({
     target: "GET /admin/v1/ledger/stopped",
     who: "operate",
-    summary: "List organizations whose paid calls are refused because their books do not add up",
-    input: nothing,
+    summary:
+      "List organizations whose paid calls are refused because their books do not add up, ordered by id",
+    input: stoppedQuery,
     output: stoppedListSchema,
-    run: async (_, { operator }) => ({ data: await operator.ledger.stopped(), next_cursor: null }),
+    run: ({ input }, { operator }) => operator.ledger.stopped(input),
   }),
   endpoint({
     target: "POST /admin/v1/ledger/stopped/{org}/resume",

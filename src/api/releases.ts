@@ -3,7 +3,7 @@ import { z } from "zod";
 import { releasesPage, routeRow, routeRows, previewRelease } from "../reporting/routes.ts";
 import { endpoint } from "./endpoint.ts";
 import * as shapes from "./shapes/releases.ts";
-import { disableRouteInput } from "./shapes/record-inputs.ts";
+import { disableRouteInput, routeRecordsQuery } from "./shapes/record-inputs.ts";
 import { modelUseQuery, modelUseSchema } from "./shapes/price.ts";
 import { releaseListSchema, releaseSchema, routeListSchema, routeSchema } from "./shapes/records.ts";
 
@@ -59,10 +59,10 @@ export const releasesEndpoints = [
   endpoint({
     target: "GET /admin/v1/releases",
     who: "operate",
-    summary: "List the newest release of each route",
-    input: nothing,
+    summary: "List the newest release of each route, ordered by route",
+    input: routeRecordsQuery,
     output: releaseListSchema,
-    run: (_, { operator }) => operator.releases.list(),
+    run: ({ input }, { operator }) => operator.releases.list(input),
   }),
   endpoint({
     target: "GET /admin/v1/models/use",
@@ -107,10 +107,10 @@ export const routesEndpoints = [
   endpoint({
     target: "GET /admin/v1/routes",
     who: "operate",
-    summary: "List routes with their state and health",
-    input: nothing,
+    summary: "List routes with their state and health, ordered by route",
+    input: routeRecordsQuery,
     output: routeListSchema,
-    run: (_, { operator }) => operator.routes.list(),
+    run: ({ input }, { operator }) => operator.routes.list(input),
   }),
   endpoint({
     target: "POST /admin/v1/routes/disable",

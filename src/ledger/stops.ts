@@ -54,6 +54,26 @@ export const readStops = (on: Reader): Promise<Stop[]> =>
     return (yield* ask(`${COLUMNS} ORDER BY org_id`)).map(stopOf);
   });
 
+/** Returns at most `most` organizations whose paid calls are refused, with ids above `after`, sorted by id. */
+export const stoppedAfter = (
+  on: Reader,
+  { after, most }: { after: string; most: number },
+): Promise<StoppedOrganization[]> =>
+  on.read(function* () {
+    const rows = yield* ask(
+      `${COLUMNS} WHERE org_id > ?1 AND since IS NOT NULL ORDER BY org_id LIMIT ${most}`,
+      [after],
+    );
+    return rows.map(stopOf).filter(stands);
+  });
+
+/** Returns whether the organization's paid calls are refused, or were some day: its row stays. */
+export const wasStopped = (on: Reader, organizationId: string): Promise<boolean> =>
+  on.read(function* () {
+    const rows = yield* ask("SELECT org_id FROM stopped_organization WHERE org_id = ?1", [organizationId]);
+    return rows.length > 0;
+  });
+
 /** Returns the organizations whose paid calls are refused, sorted by id. */
 export const stoppedOrganizations = async (on: Reader): Promise<StoppedOrganization[]> =>
   (await readStops(on)).filter(stands);

@@ -1,7 +1,7 @@
 // Research Mode entitlements (specification 5): requested, approved with an expiry, revoked. An approval has
 // no further effect: a closed route stays closed.
-import type { EntitlementJson, ListJson } from "../api/shapes/records.ts";
-import type { RequestEntitlement } from "../api/shapes/record-inputs.ts";
+import type { EntitlementJson } from "../api/shapes/records.ts";
+import type { EntitlementRecordsQuery, RequestEntitlement } from "../api/shapes/record-inputs.ts";
 import type { Actor } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import {
@@ -13,19 +13,21 @@ import type { Transactions } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
 import { approve, type ApprovalPorts } from "./approval.ts";
-import { printList } from "../domain/print.ts";
+import { RECORDS_MAX } from "../domain/page-rows.ts";
 import { checkResearch, type Released } from "./released-model.ts";
 import { readFutureTime } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import {
   type EntitlementRecord,
   findEntitlement,
-  listEntitlements,
   requestEntitlement,
   revokeEntitlement,
 } from "../registry/entitlements.ts";
-import { findOrganization } from "../registry/organizations.ts";
+import { entitlementsInOrder, isListed } from "../registry/entitlement-pages.ts";
+import { rowCursor } from "../reporting/cursors.ts";
 import { printEntitlement } from "../reporting/entitlements.ts";
+import { type ListOf, pageById } from "./list.ts";
+import { assertOrganization } from "./organizations.ts";
 
 interface EntitlementsPorts extends ApprovalPorts {
   ledger: Transactions;
@@ -57,10 +59,23 @@ export const entitlements = (on: EntitlementsPorts) => ({
     if (record === null) throw unknownRecord("entitlement", id, "id");
     return printEntitlement(record);
   },
-  async list(org: string | undefined): Promise<ListJson<EntitlementJson>> {
-    if (org !== undefined && (await findOrganization(on.ledger, org)) === null)
-      throw unknownRecord("organization", org, "org");
-    return printList((await listEntitlements(on.ledger, org)).map(printEntitlement));
+  /** In the order of the requests. Throws `Refusal` for a cursor that no page returned. */
+  async list({
+    org,
+    cursor,
+    limit = RECORDS_MAX,
+    search = "",
+    status,
+  }: EntitlementRecordsQuery): Promise<ListOf<EntitlementJson>> {
+    if (org !== undefined) await assertOrganization(on.ledger, org);
+    const records = await entitlementsInOrder(on.ledger, "oldest", {
+      organizationId: org,
+      state: status,
+      search: { text: search, actors: [] },
+      after: await rowCursor(cursor, (id) => isListed(on.ledger, { id, organizationId: org })),
+      most: limit + 1,
+    });
+    return pageById(records.map(printEntitlement), limit);
   },
 });
 

@@ -3,11 +3,10 @@
 import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type { CreatedKeyJson, CreateKey, KeyJson, ReplaceKey, updateKeyInput } from "../api/shapes/keys.ts";
-import type { ListJson } from "../api/shapes/records.ts";
 import type { Actor } from "../domain/actor.ts";
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import { printList, printTime, printTimeOrNull } from "../domain/print.ts";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { readTime, readUsd } from "../domain/read.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { changedMeanwhile, versionOf } from "../domain/row-version.ts";
@@ -21,7 +20,6 @@ import {
   findKey,
   type KeyRecord,
   keysNamed,
-  keysOf,
   type NotNow,
 } from "../registry/api-keys.ts";
 import { pauseKey, resumeKey, revokeKey } from "../registry/key-life.ts";
@@ -51,11 +49,6 @@ export const keys = (ledger: Store) => ({
   async find(key: string): Promise<KeyJson | null> {
     const record = await findKey(ledger, key);
     return record === null ? null : printKey(record);
-  },
-  /** All keys that are not revoked, and the ones revoked last. */
-  async list(org: string): Promise<ListJson<KeyJson>> {
-    if ((await findOrganization(ledger, org)) === null) throw unknownRecord("organization", org, "org");
-    return printList((await keysOf(ledger, org)).map(printKey));
   },
   /** Exactly these keys, in the given order. */
   named: async (org: string, ids: readonly string[]): Promise<KeyJson[]> =>

@@ -1,5 +1,5 @@
 // Pages of lists in the format of the APIs.
-import { Refusal } from "../domain/refusals.ts";
+import { noCursor } from "../reporting/cursors.ts";
 import { NEWEST, type Page, pageStart } from "../store/page.ts";
 
 export interface ListAsk {
@@ -22,10 +22,7 @@ type Place = NonNullable<ReturnType<typeof pageStart>>;
  */
 export function startOf({ cursor, limit }: ListAsk, first: Place = NEWEST): { after: Place; limit: number } {
   const after = cursor === undefined ? first : pageStart({ cursor });
-  if (after === null)
-    throw new Refusal("invalid_request", "cursor must be the next_cursor of an earlier page.", {
-      param: "cursor",
-    });
+  if (after === null) throw noCursor();
   return { after, limit: limit ?? USUAL };
 }
 
@@ -33,3 +30,9 @@ export const printPage = <Row, Json>(page: Page<Row>, print: (row: Row) => Json)
   data: page.rows.map(print),
   next_cursor: page.nextCursor,
 });
+
+/** The page of these rows, whose cursor is the id of its last one. `rows`: one more than the limit if there is a next page. */
+export function pageById<Row extends { id: string }>(rows: readonly Row[], limit: number): ListOf<Row> {
+  const data = rows.slice(0, limit);
+  return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+}

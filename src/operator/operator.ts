@@ -5,6 +5,8 @@ import type { SendMail } from "../alerts/mail/message.ts";
 import type { creditList, creditsQuery } from "../api/shapes/credits.ts";
 import type { EvidenceJson } from "../api/shapes/evidence.ts";
 import type { RequestListJson, RequestsQuery } from "../api/shapes/activity.ts";
+import type { KeyJson, KeyRecordsQuery } from "../api/shapes/keys.ts";
+import { RECORDS_MAX } from "../domain/page-rows.ts";
 import { assertKeyAsked } from "../registry/api-keys.ts";
 import { readRequest } from "../registry/requests.ts";
 import type { z } from "zod";
@@ -21,7 +23,9 @@ import { creditsPage } from "../reporting/credits.ts";
 import { modelUse } from "../reporting/model-use.ts";
 import { LabelBook } from "../reporting/labels.ts";
 import { entitlements } from "./entitlements.ts";
+import { keysFound } from "./key-pages.ts";
 import { keys } from "./keys.ts";
+import type { ListOf } from "./list.ts";
 import { logins } from "./logins.ts";
 import { assertOrganization, organizations } from "./organizations.ts";
 import type { PaymentService } from "./payments.ts";
@@ -63,7 +67,7 @@ export type Operator = ReturnType<typeof createOperator>;
 export const createOperator = (on: OperatorPorts) => ({
   organizations: organizations(on.ledger),
   credits: { ...credits(on.ledger), list: creditsListed(on) },
-  keys: keys(on.ledger),
+  keys: { ...keys(on.ledger), list: keysListed(on) },
   rateLimits: rateLimits(on),
   entitlements: entitlements({ ...on, people: () => on.persons() }),
   releases: releases(on.publisher),
@@ -82,6 +86,16 @@ export const createOperator = (on: OperatorPorts) => ({
   team: team({ ...on, people: () => on.persons() }),
   invitations: operatorInvitations({ ...on, people: () => on.persons() }),
 });
+
+/** An organization's keys, oldest first. */
+const keysListed =
+  (on: OperatorPorts) =>
+  async ({ org, limit = RECORDS_MAX, ...asked }: KeyRecordsQuery): Promise<ListOf<KeyJson>> => {
+    await assertOrganization(on.ledger, org);
+    const { named } = keys(on.ledger);
+    const page = { cursor: asked.cursor, limit, order: "oldest", nowMs: on.clock.nowMs() } as const;
+    return await keysFound({ sql: on.sql, named }, org, { ...asked, ...page });
+  };
 
 /** Credits of one organization, or of all. */
 const creditsListed =

@@ -1,25 +1,36 @@
 // Organizations: the owners of credits and keys (specification 1).
-import type { ListJson, OrganizationJson } from "../api/shapes/records.ts";
-import type { CreateOrganization } from "../api/shapes/record-inputs.ts";
+import type { OrganizationJson } from "../api/shapes/records.ts";
+import type { CreateOrganization, OrganizationRecordsQuery } from "../api/shapes/record-inputs.ts";
 import type { Actor } from "../domain/actor.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
-import { printList, printTime } from "../domain/print.ts";
+import { RECORDS_MAX } from "../domain/page-rows.ts";
+import { printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import {
-  allOrganizations,
   createOrganization,
   findOrganization,
   type OrganizationRecord,
+  organizationsAfter,
 } from "../registry/organizations.ts";
+import { rowCursor } from "../reporting/cursors.ts";
+import { type ListOf, pageById } from "./list.ts";
 
 type Store = Transactions & Reader;
 
 export const organizations = (ledger: Store) => ({
   create: async ({ name }: CreateOrganization, actor: Actor): Promise<OrganizationJson> =>
     printOrganization(await createOrganization(ledger, { id: newId("org"), name }, actor)),
-  list: async (): Promise<ListJson<OrganizationJson>> =>
-    printList((await allOrganizations(ledger)).map(printOrganization)),
+  /** Oldest first. Throws `Refusal` for a cursor that no page returned. */
+  async list({
+    cursor,
+    limit = RECORDS_MAX,
+    search = "",
+  }: OrganizationRecordsQuery): Promise<ListOf<OrganizationJson>> {
+    const after = await rowCursor(cursor, async (id) => (await findOrganization(ledger, id)) !== null);
+    const asked = { after, search, most: limit + 1 };
+    return pageById((await organizationsAfter(ledger, asked)).map(printOrganization), limit);
+  },
   assertThere: (org: string): Promise<void> => assertOrganization(ledger, org),
 });
 

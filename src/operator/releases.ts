@@ -1,22 +1,25 @@
 // Releases and routes: publish a signed release, list what is open, close and open a route by hand. No
 // approval overrides these states (specification 1).
 import type { Actor } from "../domain/actor.ts";
-import type { ListJson, ReleaseJson, ReleaseListJson, RouteJson } from "../api/shapes/records.ts";
-import type { DisableRoute } from "../api/shapes/record-inputs.ts";
+import type { ReleaseJson, ReleaseListJson, RouteJson } from "../api/shapes/records.ts";
+import type { DisableRoute, RouteRecordsQuery } from "../api/shapes/record-inputs.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { RouteState } from "../domain/release.ts";
 import type { Publisher } from "../releases/publish.ts";
 import type { ListedRoute, RouteStanding } from "../releases/standing.ts";
-import { printList, printTime } from "../domain/print.ts";
+import { RECORDS_MAX } from "../domain/page-rows.ts";
+import { printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
+import { readCursor } from "../reporting/cursors.ts";
 import { printRelease, printRoute } from "../reporting/print-release.ts";
+import type { ListOf } from "./list.ts";
 
 type ListedRelease = ReleaseListJson["data"][number];
 
 /** Verifies, stores and serves; the store decides about versions and switches. */
 type ReleasePublisher = Pick<
   Publisher,
-  "highestVersion" | "listed" | "publish" | "published" | "setDisabled" | "standings"
+  "highestVersion" | "listed" | "publish" | "published" | "routes" | "setDisabled" | "standings"
 >;
 
 export const releases = (publisher: ReleasePublisher) => ({
@@ -26,26 +29,50 @@ export const releases = (publisher: ReleasePublisher) => ({
       throw new OperatorRefusal("release_refused", outcome.reason, outcome.param, outcome.step);
     return printRelease(outcome.release, stateOf(publisher, outcome.release.route));
   },
-  async list(): Promise<ReleaseListJson> {
-    const published = await publisher.published();
-    const whole = new Set(published.map(({ release }) => release.route));
-    return printList([
-      ...published.map(({ release, publishedAtMs }) => ({
-        ...printRelease(release, stateOf(publisher, release.route)),
-        published_at: printTime(publishedAtMs),
-        context_window: release.contextWindow,
-        max_output_tokens: release.maxOutputTokens,
-        default_output_tokens: release.defaultOutputTokens,
-        price: release.publishedPrice,
-        capabilities: release.capabilities,
-        reasoning: release.reasoning,
-      })),
-      ...publisher
-        .listed()
-        .filter(({ route }) => !whole.has(route))
-        .map((listed) => printDamaged(listed, publisher.highestVersion(listed.route))),
-    ]);
+  /** The newest release of each route, ordered by route. */
+  async list(asked: RouteRecordsQuery): Promise<ReleaseListJson> {
+    const stored = await publisher.routes();
+    const listed = new Map(publisher.listed().map((one) => [one.route, one]));
+    const { shown: routes, next_cursor } = pageOfRoutes([...new Set([...stored, ...listed.keys()])], asked);
+    const published = new Map((await publisher.published(routes)).map((one) => [one.release.route, one]));
+    const data = routes.flatMap((route): ListedRelease[] => {
+      const whole = published.get(route);
+      if (whole !== undefined) return [printPublished(whole, stateOf(publisher, route))];
+      const damaged = listed.get(route);
+      return damaged === undefined ? [] : [printDamaged(damaged, publisher.highestVersion(route))];
+    });
+    return { data, next_cursor };
   },
+});
+
+/**
+ * A page of routes in the order of their names. Any name is a place to begin behind: another gateway may know more
+ * routes than this one. Throws `Refusal` for a cursor of another list.
+ */
+function pageOfRoutes(
+  all: readonly string[],
+  { cursor, limit = RECORDS_MAX, search = "" }: RouteRecordsQuery,
+): { shown: string[]; next_cursor: string | null } {
+  const [, after = ""] = cursor === undefined ? [] : readCursor(cursor, ROUTE_CURSOR);
+  const wanted = search.toLowerCase();
+  const rest = all.filter((route) => route > after && route.toLowerCase().includes(wanted)).toSorted();
+  const shown = rest.slice(0, limit);
+  return { shown, next_cursor: rest.length > limit ? `route.${shown.at(-1)}` : null };
+}
+const ROUTE_CURSOR = /^route\.(.+)$/s;
+
+const printPublished = (
+  { release, publishedAtMs }: Awaited<ReturnType<ReleasePublisher["published"]>>[number],
+  state: RouteState,
+): ListedRelease => ({
+  ...printRelease(release, state),
+  published_at: printTime(publishedAtMs),
+  context_window: release.contextWindow,
+  max_output_tokens: release.maxOutputTokens,
+  default_output_tokens: release.defaultOutputTokens,
+  price: release.publishedPrice,
+  capabilities: release.capabilities,
+  reasoning: release.reasoning,
 });
 
 /** For an unreadable newest release: the names of its route, and that it serves nobody. */
@@ -88,7 +115,12 @@ export function routes(publisher: ReleasePublisher) {
     return printed;
   };
   return {
-    list: async (): Promise<ListJson<RouteJson>> => printList(printedRoutes(publisher)),
+    /** Ordered by route. */
+    list: async (asked: RouteRecordsQuery): Promise<ListOf<RouteJson>> => {
+      const listed = new Map(printedRoutes(publisher).map((one) => [one.route, one]));
+      const { shown, next_cursor } = pageOfRoutes([...listed.keys()], asked);
+      return { data: shown.flatMap((route) => listed.get(route) ?? []), next_cursor };
+    },
     disable: ({ route, reason }: DisableRoute, actor: Actor) =>
       turn({ route, disabled: true, reason }, actor),
     enable: (route: string, actor: Actor) => turn({ route, disabled: false, reason: null }, actor),

@@ -4,21 +4,33 @@ import type {
   StoppedOrganizationJson,
   ViolationJson,
 } from "../api/shapes/records.ts";
+import type { StoppedQuery } from "../api/shapes/record-inputs.ts";
 import type { Actor } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { RECORDS_MAX } from "../domain/page-rows.ts";
 import { printTime } from "../domain/print.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { stoppedOrganizations, type Violations } from "../ledger/stops.ts";
+import {
+  type StoppedOrganization,
+  stoppedAfter,
+  stoppedOrganizations,
+  type Violations,
+  wasStopped,
+} from "../ledger/stops.ts";
+import { rowCursor } from "../reporting/cursors.ts";
+import type { ListOf } from "./list.ts";
 
 type Store = Pick<Ledger, "read" | "resume">;
 
 /** All of them, ordered by id. */
 export const printStopped = async (ledger: Pick<Ledger, "read">): Promise<StoppedOrganizationJson[]> =>
-  (await stoppedOrganizations(ledger)).map(({ organizationId, sinceMs, violations }) => ({
-    org: organizationId,
-    since: printTime(sinceMs),
-    violations: printViolations(violations),
-  }));
+  (await stoppedOrganizations(ledger)).map(printOne);
+
+const printOne = ({ organizationId, sinceMs, violations }: StoppedOrganization): StoppedOrganizationJson => ({
+  org: organizationId,
+  since: printTime(sinceMs),
+  violations: printViolations(violations),
+});
 
 export const printViolations = (violations: Violations): ViolationJson[] =>
   violations.map(({ invariant, organizationId, requestId, expected, found }) => ({
@@ -30,7 +42,13 @@ export const printViolations = (violations: Violations): ViolationJson[] =>
   }));
 
 export const stopped = (ledger: Store) => ({
-  stopped: (): Promise<StoppedOrganizationJson[]> => printStopped(ledger),
+  /** Ordered by id; without a limit, as many as a page of records has. Throws `Refusal` for a cursor that no page returned. */
+  async stopped({ cursor, limit = RECORDS_MAX }: StoppedQuery): Promise<ListOf<StoppedOrganizationJson>> {
+    const after = (await rowCursor(cursor, (id) => wasStopped(ledger, id))) ?? "";
+    const found = (await stoppedAfter(ledger, { after, most: limit + 1 })).map(printOne);
+    const data = found.slice(0, limit);
+    return { data, next_cursor: found.length > limit ? (data.at(-1)?.org ?? null) : null };
+  },
   /**
    * Lets the organization go on, taking its entries as correct. Throws `OperatorRefusal` while something
    * repairable is not repaired.

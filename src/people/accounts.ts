@@ -3,8 +3,7 @@ import type { NewAccount, Person, PersonSession, People, SignedIn, Visitor } fro
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { inHundreds, textOf } from "../store/sql.ts";
-import { allRows } from "./all-rows.ts";
-import { likeOf, namedLike } from "./named-like.ts";
+import { namedLike } from "./named-like.ts";
 import { endResetLinks } from "./reset-links.ts";
 import type { UserRow } from "./schema.ts";
 import { isFresh } from "./fresh.ts";
@@ -104,11 +103,10 @@ export async function sessionOf(on: SignIn, visitor: Visitor): Promise<SignedIn 
   };
 }
 
-type Persons = Pick<People, "anybody" | "everybody" | "personNamed" | "persons" | "rename">;
+type Persons = Pick<People, "anybody" | "personNamed" | "persons" | "rename">;
 
 export const persons = ({ records, internal }: SignIn): Persons => ({
   anybody: async () => (await records.count({ model: "user" })) > 0,
-  everybody: async () => (await allRows<UserRow>(records, { model: "user" })).map(personOf),
   async personNamed(idOrEmail) {
     const rows = await records.findMany<UserRow>({
       model: "user",
@@ -134,25 +132,42 @@ export const persons = ({ records, internal }: SignIn): Persons => ({
   },
 });
 
-/** All accounts, page by page. */
+/** Accounts in pages. */
 export const accountPages = (
   { rows }: Pick<PeopleStore, "rows">,
   of: Pick<People, "persons">,
-): Pick<People, "accountsAfter"> => ({
+): Pick<People, "accountsAfter" | "accountsById"> => ({
   async accountsAfter({ after, search, most }) {
+    const named = namedLike(2, search);
     const found = await rows(
       `SELECT u.id FROM "user" u
        WHERE u.email > CASE WHEN ?1 = '' THEN '' ELSE (SELECT last.email FROM "user" last WHERE last.id = ?1) END
-         AND ${namedLike(2)}
+         AND ${named.condition}
        ORDER BY u.email LIMIT ${most}`,
       after,
-      ...likeOf(search),
+      ...named.values,
     );
-    const ids = found.map(({ id }) => textOf(id));
-    const persons = new Map((await of.persons(ids)).map((person) => [person.id, person]));
-    return ids.flatMap((id) => persons.get(id) ?? []);
+    return await inOrder(of, found);
+  },
+  async accountsById({ after, search, most }) {
+    const named = namedLike(2, search);
+    const found = await rows(
+      `SELECT u.id FROM "user" u WHERE u.id > ?1 AND ${named.condition} ORDER BY u.id LIMIT ${most}`,
+      after,
+      ...named.values,
+    );
+    return await inOrder(of, found);
   },
 });
+
+async function inOrder(
+  of: Pick<People, "persons">,
+  found: readonly Record<string, unknown>[],
+): Promise<Person[]> {
+  const ids = found.map(({ id }) => textOf(id));
+  const persons = new Map((await of.persons(ids)).map((person) => [person.id, person]));
+  return ids.flatMap((id) => persons.get(id) ?? []);
+}
 
 interface SessionRow {
   id: string;

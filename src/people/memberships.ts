@@ -12,7 +12,7 @@ import {
   type MembershipPorts,
   placeOfMember,
 } from "./member-row.ts";
-import { likeOf, namedLike } from "./named-like.ts";
+import { namedLike } from "./named-like.ts";
 import type { Membership, People } from "./people.ts";
 import { rolesOfMembers } from "./roles-of-members.ts";
 import type { MembershipRow } from "./schema.ts";
@@ -43,15 +43,16 @@ function members({
       return rows.map(membershipOf).toSorted((a, b) => b.seenAtMs - a.seenAtMs);
     },
     async membersAfter(organizationId, { after, search, most }) {
+      const named = namedLike(4, search);
       const rows = await store.rows(
         `SELECT m.* FROM membership m JOIN "user" u ON u.id = m."personId"
          WHERE m."organizationId" = ?1 AND (${JOINED} < ?2 OR (${JOINED} = ?2 AND m."personId" < ?3))
-           AND ${namedLike(4)}
+           AND ${named.condition}
          ORDER BY ${JOINED} DESC, m."personId" DESC LIMIT ${most}`,
         organizationId,
         after.atMs,
         after.id,
-        ...likeOf(search),
+        ...named.values,
       );
       return rows.map((row) => membershipOf(row as unknown as MembershipRow));
     },

@@ -1,12 +1,13 @@
 // Finds people by what is typed of them: a part of a name or of an address in any case, or a whole id.
-import { partOf } from "../store/sql.ts";
+import { hasPart, likePatterns } from "../store/sql.ts";
 
 /**
- * SQL condition on the table `user`, aliased `u`; its two values are `?first` and the next one, as returned
- * by `likeOf`.
+ * SQL condition on the table `user`, aliased `u`, and its values, which start at `?first`. An empty text matches
+ * everybody.
  */
-export const namedLike = (first: number): string =>
-  `(lower(u.name) LIKE ?${first} ESCAPE '!' OR lower(u.email) LIKE ?${first} ESCAPE '!' OR u.id = ?${first + 1})`;
-
-/** An empty text matches everybody. */
-export const likeOf = (search: string): [string, string] => [partOf(search), search];
+export function namedLike(first: number, search: string): { condition: string; values: string[] } {
+  const parts = likePatterns(search);
+  const places = parts.map((_, n) => `?${first + n}`);
+  const condition = `(${hasPart(["u.name", "u.email"], places)} OR u.id = ?${first + parts.length})`;
+  return { condition, values: [...parts, search] };
+}

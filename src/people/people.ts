@@ -111,13 +111,13 @@ export interface People {
   persons(ids: readonly string[]): Promise<Person[]>;
   /** The person with this id or this address. */
   personNamed(idOrEmail: string): Promise<Person | null>;
-  /** All accounts, page by page. */
-  everybody(): Promise<Person[]>;
   /**
    * Accounts after the one with the id `after`, ordered by address; `search`: a part of a name or an address,
    * or an id.
    */
   accountsAfter(asked: { after: string; search: string; most: number }): Promise<Person[]>;
+  /** The same, ordered by id: accounts with ids above `after`. */
+  accountsById(asked: { after: string; search: string; most: number }): Promise<Person[]>;
 
   /** Creates the first account, an operator, through the one-time link of the start banner. */
   welcome(token: string, account: NewAccount, visitor: Visitor): Promise<Person>;

@@ -14,7 +14,7 @@ import { appendAuditLine } from "../store/audit-log.ts";
 import { ask, bytesOf, numberOf, orNull, type Query, type SqlRow, type SqlValue } from "../store/sql.ts";
 import { editKey, type KeyEdit, printSettings } from "./key-edit.ts";
 import { COUNT_LIVE_KEYS, LIVE_KEYS_MAX, type TooManyKeys } from "./key-list.ts";
-import { type KeyRecord, type KeySettings, readKey, readKeys, readKeysNamed } from "./key-record.ts";
+import { type KeyRecord, type KeySettings, readKey, readKeysNamed } from "./key-record.ts";
 import { changeKeyInLine, isOver, lockKey, organizationOfKey, ownerOfKey, tellOfKey } from "./locked-key.ts";
 
 export type { KeyRecord } from "./key-record.ts";
@@ -137,10 +137,6 @@ const noteOpenHolds = ({ organizationId, id }: KeyRecord): Query<unknown> =>
 const NOTE_HOLDS = `INSERT INTO key_hold (org_id, key_id, request_id)
   SELECT org_id, key_id, request_id FROM request`;
 const OF_KEY = "AND org_id = ?1 AND key_id = ?2 ON CONFLICT DO NOTHING";
-
-/** An organization's live keys, and the ones revoked last. */
-export const keysOf = (on: Reader, organizationId: string): Promise<KeyRecord[]> =>
-  on.read((nowMs) => readKeys(organizationId, nowMs));
 
 /** Exactly these keys, in the given order. */
 export async function keysNamed(

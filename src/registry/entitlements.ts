@@ -174,35 +174,19 @@ const howItEnded = (
 export const findEntitlement = (on: Reader, id: string): Promise<EntitlementRecord | null> =>
   on.read((nowMs) => find(id, nowMs));
 
-/** A limit for a list that people read. */
-const LISTED = 500;
-
-/**
- * The entitlements of one organization or of all, in the order of their requests. If there are more than 500,
- * undecided ones are kept first, then the newest.
- */
-export const listEntitlements = (
-  on: Reader,
-  organizationId: string | undefined,
-): Promise<EntitlementRecord[]> =>
-  on.read((nowMs) => {
-    const [where, values] = organizationId === undefined ? ["", []] : ["WHERE org_id = ?1", [organizationId]];
-    const order = `ORDER BY state <> 'requested', created_at DESC, id DESC LIMIT ${LISTED}`;
-    return list(`${where} ${order}`, values, nowMs);
-  });
-
 /** The entitlements that open a model to the organization now, in the order of the requests. */
 export const activeEntitlements = (on: Reader, organizationId: string): Promise<EntitlementRecord[]> =>
   on.read((nowMs) =>
     list("WHERE org_id = ?1 AND state = 'active' AND expires_at > ?2", [organizationId, nowMs], nowMs),
   );
 
-const SELECT = `SELECT id, org_id, model, project, state, requested_by, approved_by, created_at, expires_at,
+/** Rows for `entitlementIn`. */
+export const SELECT_ENTITLEMENT = `SELECT id, org_id, model, project, state, requested_by, approved_by, created_at, expires_at,
   ${makerOf("entitlement.requested_by")} AS maker FROM entitlement`;
 
 function* find(id: string, nowMs: number): Query<EntitlementRecord | null> {
-  const [row] = yield* ask(`${SELECT} WHERE id = ?1`, [id]);
-  return row === undefined ? null : entitlementOf(row, nowMs);
+  const [row] = yield* ask(`${SELECT_ENTITLEMENT} WHERE id = ?1`, [id]);
+  return row === undefined ? null : entitlementIn(row, nowMs);
 }
 
 function* list(
@@ -210,9 +194,9 @@ function* list(
   values: readonly (string | number)[],
   nowMs: number,
 ): Query<EntitlementRecord[]> {
-  const rows = yield* ask(`${SELECT} ${where}`, values);
+  const rows = yield* ask(`${SELECT_ENTITLEMENT} ${where}`, values);
   return rows
-    .map((row) => entitlementOf(row, nowMs))
+    .map((row) => entitlementIn(row, nowMs))
     .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
 }
 
@@ -243,7 +227,8 @@ function* lockEntitlement(
   return { found: yield* find(id, nowMs), stampedAtMs };
 }
 
-function entitlementOf(row: SqlRow, nowMs: number): EntitlementRecord {
+/** A row of `SELECT_ENTITLEMENT`. */
+export function entitlementIn(row: SqlRow, nowMs: number): EntitlementRecord {
   const [state, requestedBy] = [textOf(row["state"]), textOf(row["requested_by"])];
   const expiresAtMs = orNull(row["expires_at"], numberOf);
   const expired = state === "active" && expiresAtMs !== null && nowMs >= expiresAtMs;

@@ -28,7 +28,6 @@ import {
   type SqlRow,
   textOf,
 } from "../store/sql.ts";
-import { LISTED_KEYS } from "./key-list.ts";
 
 /** The settings of a key; null means no limit. */
 export interface KeySettings extends KeyLimits {
@@ -60,24 +59,14 @@ export interface KeyRecord extends KeySettings {
   revokedAtMs: number | null;
 }
 
-/** `keys`: the table, or a part of it for the organization `?2`. `?1` is the month. */
-const selectKey = (keys: string): string => `
+/** `?1` is the month. */
+const SELECT_KEY = `
   SELECT k.key_id, k.org_id, k.name, k.prefix, k.last_four, k.digest, k.scope, k.limit_nano, k.created_at, k.revoked_at,
     k.paused_at, k.expires_at, k.day_limit_nano, k.week_limit_nano, k.allowed_models, k.max_output_tokens,
     (SELECT max(u.last_admitted_at) FROM key_month u WHERE u.org_id = k.org_id AND u.key_id = k.key_id) AS used_at,
     m.spent, m.held
-  FROM ${keys} k LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = ?1`;
-const ONE_KEY = `${selectKey("api_key")} WHERE k.org_id = ?2 AND k.key_id = ?3`;
-
-/** An organization's live keys, and the ones revoked last, oldest first. */
-export function* readKeys(organizationId: string, nowMs: number): Query<KeyRecord[]> {
-  const atMs = stampOf(nowMs, yield* newestStampMs(organizationId));
-  const rows = yield* ask(`${selectKey(LISTED_KEYS)} ORDER BY k.created_at, k.key_id`, [
-    utcMonth(atMs),
-    organizationId,
-  ]);
-  return yield* recordsOf(rows, { organizationId, only: null, atMs, nowMs });
-}
+  FROM api_key k LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = ?1`;
+const ONE_KEY = `${SELECT_KEY} WHERE k.org_id = ?2 AND k.key_id = ?3`;
 
 /** Exactly these keys, however many the organization has; unordered. */
 export function* readKeysNamed(
@@ -88,7 +77,7 @@ export function* readKeysNamed(
   const atMs = stampOf(nowMs, yield* newestStampMs(organizationId));
   const found: KeyRecord[] = [];
   for (const only of inHundreds(ids)) {
-    const text = `${selectKey("api_key")} WHERE k.org_id = ?2 AND k.key_id IN (${placesFrom(3, only)})`;
+    const text = `${SELECT_KEY} WHERE k.org_id = ?2 AND k.key_id IN (${placesFrom(3, only)})`;
     const rows = yield* ask(text, [utcMonth(atMs), organizationId, ...only]);
     found.push(...(yield* recordsOf(rows, { organizationId, only, atMs, nowMs })));
   }
@@ -109,8 +98,8 @@ export function* readKey(
 
 interface Read {
   organizationId: string;
-  /** Null means all of its keys. */
-  only: readonly string[] | null;
+  /** At least one. */
+  only: readonly string[];
   atMs: number;
   nowMs: number;
 }
@@ -122,14 +111,9 @@ function* recordsOf(rows: readonly SqlRow[], read: Read): Query<KeyRecord[]> {
 
 export const NOTHING_SPENT: KeySpend = { spent: new Map(), open: [] };
 
-/**
- * SQL condition for the named keys: `?2` is the first of them, the others start at `next`; for all keys, `?2`
- * is empty.
- */
+/** SQL condition for the named keys: `?2` is the first of them, the others start at `next`. */
 const namedBy = (column: string, only: Read["only"], next: number): string =>
-  only === null
-    ? "?2 = ''"
-    : `${column} IN (${["?2", placesFrom(next, only.slice(1))].filter(Boolean).join(", ")})`;
+  `${column} IN (${["?2", placesFrom(next, only.slice(1))].filter(Boolean).join(", ")})`;
 const daysOf = (only: Read["only"]) =>
   spentByDay(
     `SELECT org_id, key_id FROM api_key WHERE org_id = ?1 AND ${namedBy("key_id", only, 4)}
@@ -146,7 +130,7 @@ interface Spending extends KeySpend {
 
 /** What the keys with daily or weekly limits have spent. */
 function* spendsOf({ organizationId, only, atMs }: Read): Query<Map<string, KeySpend>> {
-  const [first = "", ...others] = only ?? [];
+  const [first = "", ...others] = only;
   const days = yield* ask(daysOf(only), [organizationId, first, weekFromHour(atMs), ...others]);
   return spendsIn(days, yield* ask(holdsOf(only), [organizationId, first, ...others]));
 }

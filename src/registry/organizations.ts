@@ -4,7 +4,7 @@ import type { Actor } from "../domain/actor.ts";
 import { openBalance } from "../ledger/balance.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
-import { ask, lock, numberOf, type Query, type SqlRow, textOf } from "../store/sql.ts";
+import { ask, hasPart, lock, numberOf, likePatterns, type Query, type SqlRow, textOf } from "../store/sql.ts";
 
 export interface OrganizationRecord {
   id: string;
@@ -70,6 +70,28 @@ export const allOrganizations = (on: Reader): Promise<OrganizationRecord[]> =>
   on.read(function* () {
     return (yield* ask(`${SELECT} ORDER BY created_at, org_id`)).map(organizationOf);
   });
+
+/**
+ * The organizations created after the one with the id `after` (null: from the first), oldest first, at most
+ * `most`. `search`: a part of the name, or an id; empty for all.
+ */
+export const organizationsAfter = (
+  on: Reader,
+  { after, search, most }: { after: string | null; search: string; most: number },
+): Promise<OrganizationRecord[]> =>
+  on.read(function* () {
+    const parts = likePatterns(search);
+    const places = parts.map((_, n) => `?${3 + n}`);
+    const rows = yield* ask(
+      `${SELECT} WHERE ${after === null ? "?1 = ''" : AFTER}
+         AND (?2 = '' OR ${hasPart(["name"], places)} OR org_id = ?2)
+       ORDER BY created_at, org_id LIMIT ${most}`,
+      [after ?? "", search, ...parts],
+    );
+    return rows.map(organizationOf);
+  });
+/** By the place of that row, not by its time: a damaged time ends no list. */
+const AFTER = `(created_at, org_id) > (SELECT last.created_at, last.org_id FROM organization last WHERE last.org_id = ?1)`;
 
 /** Null if there is none. */
 export const findOrganization = (on: Reader, id: string): Promise<OrganizationRecord | null> =>

@@ -16,11 +16,17 @@ export interface UsageFilter {
   fromMs?: number;
   toMs?: number;
   groupBy?: "key" | "model" | "day";
+  /** Only groups behind this one: a key id, a model, or a day since the Unix epoch. */
+  after?: string | bigint;
+  /** At most this many groups. */
+  most?: number;
 }
 
 export interface UsageRow {
   /** Key id, model or UTC day of the group; null for the ungrouped total. */
   group: string | null;
+  /** The same as the store has it, for `after`. */
+  place: string | bigint | null;
   requests: number;
   inputTokens: bigint;
   cachedTokens: bigint;
@@ -34,6 +40,8 @@ export const readRequest = (on: Reader, requestId: string): Promise<RequestRecor
   on.read(() => findRequest(requestId));
 
 const GROUPS = { none: "CAST(NULL AS text)", key: "key_id", model: "model", day: "hour / 24" } as const;
+/** Names are ordered by their bytes in both stores, whatever the collation of the database. */
+const BY_BYTES = { ...GROUPS, key: `key_id COLLATE "C"`, model: `model COLLATE "C"` } as const;
 
 /**
  * Settled requests by the hour of their admission: `fromMs` and `toMs` are rounded to whole hours. Always one
@@ -41,22 +49,28 @@ const GROUPS = { none: "CAST(NULL AS text)", key: "key_id", model: "model", day:
  */
 export const readUsageRows = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> =>
   on.read(function* () {
+    const group = filter.groupBy ?? "none";
     const rows = yield* ask(
-      `SELECT ${GROUPS[filter.groupBy ?? "none"]} AS grouping_of, ${SUMMED.map((column) => sumColumn(column, column)).join(", ")}
-       FROM usage_hour
-       WHERE org_id = ?1 AND (CAST(?2 AS text) IS NULL OR key_id = ?2) AND (CAST(?3 AS text) IS NULL OR model = ?3)
-         AND (CAST(?4 AS bigint) IS NULL OR hour >= ?4) AND (CAST(?5 AS bigint) IS NULL OR hour < ?5)
-       GROUP BY 1 ORDER BY 1`,
+      { sqlite: usageText(GROUPS[group], filter), postgresql: usageText(BY_BYTES[group], filter) },
       [
         filter.organizationId,
         filter.keyId ?? null,
         filter.model ?? null,
         filter.fromMs === undefined ? null : Math.floor(filter.fromMs / HOUR_MS),
         filter.toMs === undefined ? null : Math.ceil(filter.toMs / HOUR_MS),
+        ...(filter.after === undefined ? [] : [filter.after]),
       ],
     );
     return rows.length === 0 && filter.groupBy === undefined ? [NO_USAGE] : rows.map(rowOf);
   });
+
+const usageText = (group: string, { after, most }: UsageFilter): string => `
+  SELECT ${group} AS grouping_of, ${SUMMED.map((column) => sumColumn(column, column)).join(", ")}
+  FROM usage_hour
+  WHERE org_id = ?1 AND (CAST(?2 AS text) IS NULL OR key_id = ?2) AND (CAST(?3 AS text) IS NULL OR model = ?3)
+    AND (CAST(?4 AS bigint) IS NULL OR hour >= ?4) AND (CAST(?5 AS bigint) IS NULL OR hour < ?5)
+    ${after === undefined ? "" : `AND ${group} > ?6`}
+  GROUP BY 1 ORDER BY 1${most === undefined ? "" : ` LIMIT ${most}`}`;
 
 /**
  * What each organization was charged for requests admitted since then, as `readUsageRows` counts; no entry if
@@ -105,6 +119,7 @@ const SUMMED = [
 
 const NO_USAGE: UsageRow = {
   group: null,
+  place: null,
   requests: 0,
   inputTokens: 0n,
   cachedTokens: 0n,
@@ -114,7 +129,7 @@ const NO_USAGE: UsageRow = {
 };
 
 const rowOf = (row: SqlRow): UsageRow => ({
-  group: groupOf(row["grouping_of"]),
+  ...groupOf(row["grouping_of"]),
   requests: Number(sumOf(row, "requests")),
   inputTokens: sumOf(row, "input_tokens"),
   cachedTokens: sumOf(row, "cached_tokens"),
@@ -124,7 +139,9 @@ const rowOf = (row: SqlRow): UsageRow => ({
 });
 
 /** The store numbers days since the Unix epoch. */
-const groupOf = (group: unknown): string | null =>
-  typeof group === "bigint" || typeof group === "number"
-    ? printDay(numberOf(group) * DAY_MS)
-    : orNull(group, textOf);
+function groupOf(group: unknown): Pick<UsageRow, "group" | "place"> {
+  if (typeof group === "bigint" || typeof group === "number")
+    return { group: printDay(numberOf(group) * DAY_MS), place: BigInt(group) };
+  const name = orNull(group, textOf);
+  return { group: name, place: name };
+}

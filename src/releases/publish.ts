@@ -82,9 +82,14 @@ export class Publisher {
 
   constructor(private readonly ports: PublisherPorts) {}
 
-  /** The newest stored release of each route, without damaged ones. */
-  async published(): Promise<readonly StoredRelease[]> {
-    return (await this.ports.store.releases()).releases;
+  /** The newest stored release of each route, or only of these routes, without damaged ones. */
+  async published(routes?: readonly string[]): Promise<readonly StoredRelease[]> {
+    return (await this.ports.store.releases(routes)).releases;
+  }
+
+  /** The names of all stored routes. */
+  async routes(): Promise<string[]> {
+    return (await this.ports.store.routes()).map(({ route }) => route);
   }
 
   /**

@@ -1,20 +1,23 @@
-// Finds the keys of an organization for a page, newest first: only their places. Live keys are found through
+// Finds the keys of an organization for a page, by creation: only their places. Live keys are found through
 // the index of live keys, however many have been revoked.
 import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
-import type { z } from "zod";
-import type { keysQuery } from "../api/shapes/keys.ts";
-import { from, rowsOf, when } from "../store/query.ts";
-import { partOf, type Sql } from "../store/sql.ts";
+import type { KeysAsk } from "../api/shapes/keys.ts";
+import { from, isPart, rowsOf, when } from "../store/query.ts";
+import { NEWEST } from "../store/page.ts";
+import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
-type Filters = Pick<z.output<typeof keysQuery>, "model" | "scope" | "search" | "state">;
 /** A key's place in the list: its creation time, then its id. */
 export interface KeyPlace {
   id: string;
   atMs: number;
 }
 
-interface Wanted extends Filters {
+/** Where the first page starts. */
+export const FIRST_KEY = { newest: NEWEST, oldest: { atMs: -1, id: "" } } as const;
+
+interface Wanted extends KeysAsk {
+  order: keyof typeof FIRST_KEY;
   /** Created by one of these people; default: by anybody. */
   makers?: readonly string[] | undefined;
   after: KeyPlace;
@@ -37,13 +40,14 @@ type Condition = Expression<SqlBool>;
  * that only the ledger knows (at a limit or not).
  */
 export async function keyPlaces(sql: Sql, organizationId: string, wanted: Wanted): Promise<KeyPlace[]> {
-  const { after, most, nowMs, model, scope, search = "", state = "all", makers } = wanted;
+  const { after, most, nowMs, model, scope, search = "", state = "all", makers, order } = wanted;
   const id = byBytes(sql);
+  const [beyond, way] = order === "newest" ? (["<", "desc"] as const) : ([">", "asc"] as const);
   const where = (eb: Builder): Condition[] => [
     eb("org_id", "=", organizationId),
     eb.or([
-      eb(MADE_AT, "<", BigInt(after.atMs)),
-      eb.and([eb(MADE_AT, "=", BigInt(after.atMs)), eb(id, "<", after.id)]),
+      eb(MADE_AT, beyond, BigInt(after.atMs)),
+      eb.and([eb(MADE_AT, "=", BigInt(after.atMs)), eb(id, beyond, after.id)]),
     ]),
     ...when(scope, (one) => eb("scope", "=", one)),
     ...when(model, (one) => mayUse(eb, one)),
@@ -55,15 +59,15 @@ export async function keyPlaces(sql: Sql, organizationId: string, wanted: Wanted
       .selectFrom("api_key")
       .where((eb) => eb.and([...where(eb), ...of(eb)]))
       .select(["key_id", MADE_AT.as("at")])
-      .orderBy("at", "desc")
-      .orderBy(id, "desc")
+      .orderBy("at", way)
+      .orderBy(id, way)
       .limit(most);
   const parts = PARTS[state](nowMs).map(part);
   // Each part uses its own index; a revoked key is no longer paused, so none is in two parts.
   const rows = (await Promise.all(parts.map((query) => rowsOf(sql, query)))).flat();
   return rows
     .map(({ key_id: id, at }) => ({ id, atMs: Number(at) }))
-    .toSorted((a, b) => b.atMs - a.atMs || (a.id < b.id ? 1 : -1))
+    .toSorted((a, b) => (order === "newest" ? -1 : 1) * (a.atMs - b.atMs || (a.id < b.id ? -1 : 1)))
     .slice(0, most);
 }
 
@@ -90,7 +94,7 @@ const both =
     all.flatMap((one) => one(eb));
 const working = (nowMs: number): Part[] => [both(unended, notYet(nowMs))];
 
-const PARTS: Record<NonNullable<Filters["state"]>, (nowMs: number) => Part[]> = {
+const PARTS: Record<NonNullable<KeysAsk["state"]>, (nowMs: number) => Part[]> = {
   all: () => [() => []],
   not_over: (nowMs) => [both(unended, notYet(nowMs)), both(paused, notYet(nowMs))],
   usable: working,
@@ -103,15 +107,12 @@ const PARTS: Record<NonNullable<Filters["state"]>, (nowMs: number) => Part[]> = 
 
 /** The list is JSON: the model is searched as JSON writes it. */
 const mayUse = (eb: Builder, model: string): Condition =>
-  eb.or([
-    eb("allowed_models", "is", null),
-    fragment<SqlBool>`lower(${eb.ref("allowed_models")}) LIKE ${partOf(JSON.stringify(model))} ESCAPE '!'`,
-  ]);
+  eb.or([eb("allowed_models", "is", null), isPart(eb.ref("allowed_models"), JSON.stringify(model))]);
 
 const SEEN_BY = ["name", "prefix", "last_four", "key_id"] as const;
 /** A part of its name, or of the visible part of the key. */
 const isLike = (eb: Builder, text: string): Condition =>
-  eb.or(SEEN_BY.map((column) => fragment<SqlBool>`lower(${eb.ref(column)}) LIKE ${partOf(text)} ESCAPE '!'`));
+  eb.or(SEEN_BY.map((column) => isPart(eb.ref(column), text)));
 
 /** A literal, because the index of these lines is partial. */
 const KEY_CREATED = fragment.lit("key.create");

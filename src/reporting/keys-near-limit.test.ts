@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { Reader } from "../ledger/ledger.ts";
-import { readKeys } from "../registry/key-record.ts";
+import { readKeysNamed } from "../registry/key-record.ts";
 import { migrate } from "../store/migrate.ts";
 import { type Query, type SqlRow, type SqlValue, textIn } from "../store/sql.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
@@ -65,7 +65,14 @@ const ledger = {
 const on = { sql: sqliteSql({ writer }), ledger, clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 } };
 
 test("every key at or near a limit is included, as its own record says, and keys with room are not read", async () => {
-  const all = await ledger.read(() => readKeys("org_a", NOW_MS));
+  const ids = writer.query<{ key_id: string }, []>(
+    "SELECT key_id FROM api_key WHERE org_id = 'org_a' ORDER BY created_at, key_id",
+  );
+  const named = ids.all().map(({ key_id }) => key_id);
+  const records = new Map(
+    (await ledger.read(() => readKeysNamed("org_a", named, NOW_MS))).map((key) => [key.id, key]),
+  );
+  const all = named.flatMap((id) => records.get(id) ?? []);
   const wanted = all.filter((one) => limitStanding(one) !== null).map(({ id }) => id);
   expect(wanted.length).toBeGreaterThan(20);
   read.length = 0;

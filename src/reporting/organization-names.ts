@@ -1,5 +1,6 @@
 // Names of organizations, for rows that only have ids: reads only the requested ones.
 import { printTime } from "../domain/print.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
 import { from, rowOf, rowsOf } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
 
@@ -35,4 +36,10 @@ export async function organizationNamed(
   const query = from.selectFrom("organization").select(["name", "created_at"]).where("org_id", "=", id);
   const row = await rowOf(sql, query);
   return row === undefined ? null : { name: row.name, created_at: printTime(row.created_at) };
+}
+
+/** Throws if a filter names an organization that does not exist; undefined: there is no filter. */
+export async function assertOrganizationAsked(sql: Sql, org: string | undefined): Promise<void> {
+  if (org !== undefined && (await organizationNamed(sql, org)) === null)
+    throw unknownRecord("organization", org, "org");
 }

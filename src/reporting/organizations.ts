@@ -11,8 +11,8 @@ import { unknownRecord } from "../domain/unknown-record.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { People } from "../people/people.ts";
 import { exactUsd } from "../store/exact-sum.ts";
-import { exactTotal, from, rowsOf, when } from "../store/query.ts";
-import { partOf, type Sql } from "../store/sql.ts";
+import { exactTotal, from, isPart, rowsOf, when } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
 import { organizationCursor } from "./cursors.ts";
 import { hoursUsed } from "./hours-used.ts";
 
@@ -40,10 +40,7 @@ export async function organizationsPage(
       eb.and([
         ...when(organizationCursor(cursor), (id) => eb("organization.org_id", ">", id)),
         ...when(search === "" ? undefined : search, (text) =>
-          eb.or([
-            fragment<boolean>`${eb.fn<string>("lower", ["organization.name"])} LIKE ${partOf(text)} ESCAPE '!'`,
-            eb("organization.org_id", "=", text),
-          ]),
+          eb.or([isPart(eb.ref("organization.name"), text), eb("organization.org_id", "=", text)]),
         ),
       ]),
     )

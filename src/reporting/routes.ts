@@ -20,7 +20,7 @@ import { printRelease, printRoute } from "./print-release.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { priceOf } from "./catalogue.ts";
 import { modelUse } from "./model-use.ts";
-import { readCursor } from "./cursors.ts";
+import { rowCursor } from "./cursors.ts";
 import type { Tables } from "../store/tables.ts";
 import type { LabelBook } from "./labels.ts";
 import { sinceRequest } from "./request-time.ts";
@@ -38,7 +38,6 @@ export interface RoutesPorts {
 }
 
 const RECENT_MS = 5 * 60_000;
-const DIGEST = /^[0-9a-f]{64}$/;
 const LIVE_MS = 60_000;
 
 /** Throws `OperatorRefusal` if there is none with this name. */
@@ -64,11 +63,14 @@ export async function previewRelease(on: RoutesPorts, jws: string): Promise<Veri
   };
 }
 
-/** Releases by time of publication, newest first. */
+/** Releases by time of publication, newest first. Throws for a route that never had one. */
 export async function releasesPage(
   on: RoutesPorts,
   { route, cursor, limit = PAGE_ROWS }: z.output<typeof releasesShapes.releasesQuery>,
 ): Promise<z.output<typeof releasesShapes.releaseHistory>> {
+  if (route !== undefined && route !== "" && !(await isReleased(on.sql, "route", route)))
+    throw unknownRecord("route", route, "route");
+  const after = await rowCursor(cursor, (digest) => isReleased(on.sql, "digest", digest));
   const query = from
     .selectFrom("route_release")
     .select(["digest", "route", "published_at"])
@@ -76,14 +78,14 @@ export async function releasesPage(
       eb.and([
         ...when(route, (name) => eb("route", "=", name)),
         // Of releases with the same time, the higher version is newer; the digest orders the rest.
-        ...when(cursor, (last) =>
+        ...when(after ?? undefined, (last) =>
           eb(
             eb.refTuple("published_at", "version", "digest"),
             "<",
             eb
               .selectFrom("route_release as last")
               .select(["last.published_at", "last.version", "last.digest"])
-              .where("last.digest", "=", readCursor(last, DIGEST)[0])
+              .where("last.digest", "=", last)
               .$asTuple("published_at", "version", "digest"),
           ),
         ),
@@ -110,6 +112,11 @@ export async function releasesPage(
   });
   const last = rows[limit - 1];
   return { data, next_cursor: rows.length > limit && last ? last.digest : null };
+}
+
+async function isReleased(sql: Sql, column: "route" | "digest", value: string): Promise<boolean> {
+  const query = from.selectFrom("route_release").select("digest").where(column, "=", value).limit(1);
+  return (await rowsOf(sql, query)).length > 0;
 }
 
 type PublishedBy = z.output<typeof releasesShapes.releaseHistory>["data"][number]["published_by"];

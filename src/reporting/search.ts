@@ -4,8 +4,8 @@ import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool 
 import type { z } from "zod";
 import type * as searchShapes from "../api/shapes/search.ts";
 import { type ListedRoute, nearestToLive } from "../releases/standing.ts";
-import { from, rowsOf } from "../store/query.ts";
-import { partOf, type Sql } from "../store/sql.ts";
+import { from, isPart, rowsOf } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 import { isRequestId } from "./cursors.ts";
 import { organizationNames } from "./organization-names.ts";
@@ -45,7 +45,7 @@ async function organizationsLike(sql: Sql, q: string): Promise<Unnamed[]> {
   const query = from
     .selectFrom("organization")
     .select(["org_id", "name"])
-    .where((eb) => eb.or([named(eb.fn<string>("lower", ["name"]), q), eb("org_id", "=", q)]))
+    .where((eb) => eb.or([isPart(eb.ref("name"), q), eb("org_id", "=", q)]))
     .orderBy("org_id")
     .limit(OF_EACH);
   return (await rowsOf(sql, query)).map(({ org_id: id, name }) => ({
@@ -70,7 +70,7 @@ async function keysLike(sql: Sql, organizationId: string | null, q: string): Pro
           eb.or([
             eb("key_id", "=", q),
             eb("last_four", "=", q),
-            eb.and([isLive(eb), named(eb.fn<string>("lower", ["name"]), q)]),
+            eb.and([isLive(eb), isPart(eb.ref("name"), q)]),
           ]),
       ]),
     )
@@ -148,6 +148,3 @@ function modelsLike(listed: readonly ListedRoute[], q: string): Unnamed[] {
       state: nearestToLive(of).state,
     }));
 }
-
-const named = (name: Expression<string>, q: string): Condition =>
-  fragment<SqlBool>`${name} LIKE ${partOf(q)} ESCAPE '!'`;

@@ -2,6 +2,7 @@
 import type { UsageListJson } from "../api/shapes/records.ts";
 import { HOUR_MS } from "../domain/durations.ts";
 import { formatUsd } from "../domain/money.ts";
+import { RECORDS_MAX } from "../domain/page-rows.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { UsageRecordsQuery } from "../api/shapes/record-inputs.ts";
 import type { Reader } from "../ledger/ledger.ts";
@@ -10,17 +11,20 @@ import { readTime } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { assertKeyAsked } from "../registry/api-keys.ts";
 import { findOrganization } from "../registry/organizations.ts";
+import { noCursor, readCursor } from "./cursors.ts";
 import { readUsageRows, type UsageFilter } from "../registry/requests.ts";
 
 type Store = Reader;
 
 export const usageTotals = (ledger: Store) => ({
   async show(query: UsageRecordsQuery): Promise<UsageListJson> {
-    const filter = readFilter(query);
+    const filter = { ...readFilter(query), ...afterGroup(query) };
     if ((await findOrganization(ledger, query.org)) === null)
       throw unknownRecord("organization", query.org, "org");
     await assertKeyAsked(ledger, query);
-    const rows = await readUsageRows(ledger, filter);
+    const { limit = RECORDS_MAX } = query;
+    const found = await readUsageRows(ledger, { ...filter, most: limit + 1 });
+    const rows = found.slice(0, limit);
     return {
       org: query.org,
       group_by: query.group_by ?? null,
@@ -35,10 +39,22 @@ export const usageTotals = (ledger: Store) => ({
         output_tokens: printSum(row.outputTokens),
         charge_usd: formatUsd(row.charge),
       })),
-      next_cursor: null,
+      next_cursor: found.length > limit ? `${query.group_by}.${rows.at(-1)?.place}` : null,
     };
   },
 });
+
+/** The group behind which a page begins. Throws `Refusal` for a cursor that no page of this grouping returned. */
+function afterGroup({ cursor, group_by }: UsageRecordsQuery): Pick<UsageFilter, "after"> {
+  if (cursor === undefined) return {};
+  const [, by, after = ""] = readCursor(cursor, CURSOR);
+  if (by !== group_by) throw noCursor();
+  return { after: by === "day" ? BigInt(readCursor(after, DAY)[0]) : after };
+}
+
+/** The grouping, and the last group of the page before; a day as its number since the Unix epoch. */
+const CURSOR = /^(key|model|day)\.(.+)$/s;
+const DAY = /^-?\d{1,18}$/;
 
 function readFilter({ org, key, model, from, to, group_by }: UsageRecordsQuery): UsageFilter {
   const filter: UsageFilter = { organizationId: org };

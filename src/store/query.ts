@@ -9,11 +9,12 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  type SqlBool,
   sql as fragment,
 } from "kysely";
 import type { ReadonlyKysely } from "kysely/readonly";
 import { AROUND_SUMMED } from "./exact-sum.ts";
-import type { Sql, SqlValue } from "./sql.ts";
+import { likePatterns, type Sql, type SqlValue } from "./sql.ts";
 import type { Tables } from "./tables.ts";
 
 class SharedCompiler extends SqliteQueryCompiler {
@@ -77,3 +78,10 @@ export const when = <Value, Made>(value: Value | undefined, make: (value: Value)
 export const isSet = (flag: bigint | boolean): boolean => flag === true || flag === 1n;
 /** A count or a time; rounded beyond 2^53. */
 export const numberOrNull = (value: bigint | null): number | null => (value === null ? null : Number(value));
+
+/** Whether the column contains this text, ignoring case (`likePatterns`). */
+export const isPart = (column: Expression<string | null>, text: string): Expression<SqlBool> =>
+  fragment<SqlBool>`(${fragment.join(
+    likePatterns(text).map((pattern) => fragment`lower(${column}) LIKE ${pattern} ESCAPE '!'`),
+    fragment` OR `,
+  )})`;

@@ -92,8 +92,27 @@ export function inHundreds<Value>(values: readonly Value[]): Value[][] {
 export const placesFrom = (first: number, values: readonly unknown[]): string =>
   values.map((_, n) => `?${first + n}`).join(", ");
 
-/** For `lower(column) LIKE … ESCAPE '!'`: matches what contains this text, ignoring case. A blank one matches everything. */
-export const partOf = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
+/**
+ * Patterns for `lower(column) LIKE … ESCAPE '!'`, of which one matches whatever contains this text in any case; a blank
+ * text matches everything. The `lower` of SQLite, and of a PostgreSQL database with the locale C, knows only ASCII
+ * letters. Other letters are looked for as they were typed, small, capital, and with capitals at the beginning of words.
+ */
+export function likePatterns(text: string): string[] {
+  const inTitles = text.replace(
+    /(\p{L})(\p{L}*)/gu,
+    (_, first: string, rest: string) => first.toUpperCase() + rest.toLowerCase(),
+  );
+  const spellings = [text, text.toLowerCase(), text.toUpperCase(), inTitles].map(
+    (one) => `%${one.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[!%_]/g, "!$&")}%`,
+  );
+  return [...new Set(spellings)];
+}
+
+/** SQL condition: one of the columns matches one of the patterns of `likePatterns`, whose parameters are these (`?3`). */
+export const hasPart = (columns: readonly string[], parameters: readonly string[]): string =>
+  columns
+    .flatMap((column) => parameters.map((pattern) => `lower(${column}) LIKE ${pattern} ESCAPE '!'`))
+    .join(" OR ");
 
 function wholeOf(value: unknown): bigint {
   if (typeof value === "bigint" || typeof value === "number" || typeof value === "string")

@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createdKeyRecord } from "../../src/api/shapes/keys.ts";
 import { STORES, startGateway, type TestGateway } from "../support/gateway.ts";
-import { keysOf } from "../../src/registry/api-keys.ts";
 import { allOrganizations } from "../../src/registry/organizations.ts";
+import { keysOf } from "../support/registry-reads.ts";
 
 /** A management key, as the command line finds it. */
 const tokenOf = (dataDir: string): string =>

@@ -12,7 +12,8 @@ import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { STORES, type Store } from "../support/gateway.ts";
 import { callAdmin, type Called, loginOf, managementKeyOf } from "../support/hats.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
-import { listEntitlements, revokeEntitlement } from "../../src/registry/entitlements.ts";
+import { revokeEntitlement } from "../../src/registry/entitlements.ts";
+import { entitlementsOf } from "../support/registry-reads.ts";
 
 setDefaultTimeout(60_000);
 
@@ -113,7 +114,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     return json.id;
   };
   const stateOf = async (id: string) =>
-    (await listEntitlements((gateways[0] as Running).ledger, org)).find((record) => record.id === id);
+    (await entitlementsOf((gateways[0] as Running).ledger, org)).find((record) => record.id === id);
 
   test("every hat that asks, with every hat that approves: two persons may, one may not", async () => {
     let refused = 0;

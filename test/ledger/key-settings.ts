@@ -7,7 +7,7 @@ import type { NanoUsd } from "../../src/domain/money.ts";
 import { versionOf } from "../../src/domain/row-version.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { newId } from "../../src/lib/id.ts";
-import { changeKey, findKey, keysOf } from "../../src/registry/api-keys.ts";
+import { changeKey, findKey } from "../../src/registry/api-keys.ts";
 import { endExpiredKeys, pauseKey, resumeKey, revokeKey } from "../../src/registry/key-life.ts";
 import { replaceKey } from "../../src/registry/key-replacement.ts";
 import { mintKey } from "../../src/registry/secret.ts";
@@ -23,6 +23,7 @@ import {
   saysOf,
   World,
 } from "./world.ts";
+import { keysOf } from "../support/registry-reads.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

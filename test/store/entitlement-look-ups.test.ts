@@ -28,7 +28,7 @@ test.each([
   [
     "those of a day",
     "SELECT count(*) FROM entitlement WHERE org_id = ?1 AND created_at > ?2",
-    "entitlement_created",
+    "entitlement_place_of_organization",
   ],
   [
     "active ones",

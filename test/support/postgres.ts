@@ -74,6 +74,8 @@ export interface TestPostgres {
   database(): Promise<TestDatabase>;
   /** A new one with the newest schema, copied: a tenth of the time that all migrations take. */
   migrated(): Promise<TestDatabase>;
+  /** A new empty one that orders text as English does, not by its bytes. */
+  inEnglish(): Promise<TestDatabase>;
 }
 
 let shared: Promise<TestPostgres> | undefined;
@@ -99,6 +101,7 @@ function databasesAt(adminUrl: string): TestPostgres {
   return {
     database: () => create(""),
     migrated: async () => create(`TEMPLATE ${await templateAt(adminUrl)}`),
+    inEnglish: () => create("TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'"),
   };
 }
 
@@ -189,6 +192,10 @@ export class PostgresServer implements TestPostgres {
 
   migrated(): Promise<TestDatabase> {
     return databasesAt(this.url).migrated();
+  }
+
+  inEnglish(): Promise<TestDatabase> {
+    return databasesAt(this.url).inEnglish();
   }
 
   /** Adds a standby; from now on this server acknowledges a commit only once the standby has it, too. */

@@ -1,9 +1,9 @@
 // Research Mode: which models this organization may use for which project, until when, and what they have cost so far
 // (specification 4).
 import { Alert, Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { read } from "../../api/read.ts";
+import { moreOf, readPages } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
 import { Choice } from "../../components/choice.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -33,11 +33,12 @@ type Act = { kind: "ask" } | { kind: "withdraw"; entitlement: Entitlement };
 
 export function ResearchPage() {
   const { org, may } = useMembership();
-  const entitlements = useQuery({
-    ...read("GET /orgs/{org}/research", { org: org.id }),
+  const [filters, setFilters] = useFilters(SHAPE);
+  const { search, state } = filters;
+  const entitlements = useInfiniteQuery({
+    ...readPages("GET /orgs/{org}/research", { org: org.id }, { search, ...(state !== "all" && { state }) }),
     refetchInterval: 5_000, // it shows whether the routes are live now
   });
-  const [filters, setFilters] = useFilters(SHAPE);
   const [act, setAct] = useState<Act | null>(() =>
     filters.ask === "" || !may("research.ask") ? null : { kind: "ask" },
   );
@@ -56,8 +57,8 @@ export function ResearchPage() {
         {words.never}
       </Alert>
       <Loaded query={entitlements}>
-        {({ data }) =>
-          data.length === 0 ? (
+        {(rows) =>
+          rows.length === 0 && search === "" && state === "all" && !entitlements.isPlaceholderData ? (
             <Empty icon="research" action={ask}>
               {words.empty}
             </Empty>
@@ -66,7 +67,7 @@ export function ResearchPage() {
               <EntitlementFilters filters={filters} set={setFilters} />
               <DataTable
                 label={pageNames.research}
-                rows={data.filter(matching(filters))}
+                rows={rows}
                 rowKey={({ id }) => id}
                 columns={entitlementColumns({
                   org: org.id,
@@ -74,6 +75,7 @@ export function ResearchPage() {
                   mayMakeKeys: may("keys.create"),
                   onWithdraw: (entitlement) => setAct({ kind: "withdraw", entitlement }),
                 })}
+                more={moreOf(entitlements)}
               />
             </>
           )
@@ -84,14 +86,6 @@ export function ResearchPage() {
     </Page>
   );
 }
-
-const matching =
-  ({ search, state }: Filters<typeof SHAPE>) =>
-  (entitlement: Entitlement): boolean =>
-    (state === "all" || entitlement.state === state) &&
-    `${entitlement.model} ${entitlement.project} ${entitlement.asked_by?.name ?? ""} ${entitlement.id}`
-      .toLowerCase()
-      .includes(search.toLowerCase());
 
 interface FilterProps {
   filters: Filters<typeof SHAPE>;

@@ -18,7 +18,7 @@ export const researchTexts = {
   withdrawHelp: "Takes the request back before anyone has decided. You can ask again.",
   makeKey: "Create research key",
   menu: (project: string) => `Actions for ${project}`,
-  search: "Search models and projects",
+  search: "Search models, projects and people",
   all: "All",
   columns: {
     model: "Model and project",

@@ -13,6 +13,7 @@ import {
   page,
   personRef,
   routeState,
+  searchText,
   tier,
   time,
   timeInput,
@@ -122,8 +123,12 @@ export const entitlementRow = entitlement.extend({
   decidable: z.boolean(),
 });
 export const entitlementRowList = listOf(entitlementRow);
-export const entitlementsQuery = z.strictObject({
+/** `search`: a part of the model, the project or the requester's name, or an id. */
+export const ownEntitlementsQuery = z.strictObject({
   ...page,
   state: entitlementState.optional(),
+  search: searchText.optional(),
+});
+export const entitlementsQuery = ownEntitlementsQuery.extend({
   org: z.string().max(60).optional(),
 });

@@ -2,7 +2,7 @@
 // RFC 3339 in UTC, null means "not there"; a list is one page, `next_cursor` is null on the last.
 import { z } from "zod";
 import { parseUsd } from "../../domain/money.ts";
-import { PAGE_ROWS_MAX } from "../../domain/page-rows.ts";
+import { PAGE_ROWS_MAX, RECORDS_MAX } from "../../domain/page-rows.ts";
 import { DAMAGED } from "../../domain/print.ts";
 import { ROUTE_STATES } from "../../domain/release.ts";
 import { RANGES } from "../../domain/usage-words.ts";
@@ -68,7 +68,7 @@ export const line = (max = 200) =>
 export const email = z.email().max(254);
 export const password = z.string().min(10, "must have at least 10 characters").max(128);
 
-/** A complete list; `next_cursor` is reserved for pages in the future. */
+/** A list that is bounded, and complete. */
 export const wholeListOf = <Row extends z.ZodType>(row: Row) =>
   z.object({ data: z.array(row), next_cursor: z.null() });
 /** One page of rows. */
@@ -79,6 +79,20 @@ export const page = {
   cursor: cursor.optional(),
   limit: z.coerce.number().int().min(1).max(PAGE_ROWS_MAX).optional(),
 };
+/** The same for lists of the operator API that came whole before they had pages: up to 1,000 without a limit. */
+export const recordsPage = {
+  /** May contain the longest name of a route (400 characters). */
+  cursor: z.string().max(500).optional(),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(RECORDS_MAX)
+    .optional()
+    .describe(`At most this many rows; default: ${RECORDS_MAX}.`),
+};
+/** What rows are searched by; each list says where it looks. */
+export const searchText = z.string().max(200);
 /** A window of time: `range` relative to now, or `from`/`to`. Default: the current UTC month. */
 export const window = {
   range: z.enum(RANGES).optional(),

@@ -11,13 +11,14 @@ import {
   orgId,
   page,
   personRef,
+  recordsPage,
+  searchText,
   tier,
   time,
   timeInput,
   usd,
   usdInput,
   version,
-  wholeListOf,
 } from "./fields.ts";
 
 /** The current figures of a key's day or week. */
@@ -65,7 +66,7 @@ export const keyRecord = z
       ),
   })
   .meta({ id: "Key" });
-export const keyRecordList = wholeListOf(keyRecord).meta({ id: "KeyList" });
+export const keyRecordList = listOf(keyRecord).meta({ id: "KeyList" });
 export const createdKeyRecord = keyRecord
   .extend({
     secret: z
@@ -119,6 +120,17 @@ export const keysQuery = z.strictObject({
   model: z.string().max(200).optional(),
   /** A person's id; `left`: everybody who is no longer a member. */
   by: z.string().max(100).optional(),
+});
+/** Oldest first. `search`: a part of its name, prefix, last four characters or id. */
+export const keyRecordsQuery = z.strictObject({
+  org: orgId,
+  ...recordsPage,
+  search: searchText.optional().describe("A part of its name, prefix, last four characters or id."),
+  state: z
+    .enum(KEY_STATES)
+    .optional()
+    .describe("`not_over`: neither revoked nor expired; `usable`: neither paused nor over; default: all."),
+  scope: tier.optional(),
 });
 /** `search`: a part of the name or of the address, or the whole id. */
 export const keyMakersQuery = z.strictObject({ search: z.string().max(200).optional() });
@@ -233,6 +245,8 @@ export const limitKeyInput = z
   .strictObject({ key: keyId, usd: exactUsdInput.nullable(), version: madeOn })
   .meta({ id: "LimitKey" });
 
+export type KeysAsk = Pick<z.output<typeof keysQuery>, "model" | "scope" | "search" | "state">;
+export type KeyRecordsQuery = z.output<typeof keyRecordsQuery>;
 export type KeyJson = z.output<typeof keyRecord>;
 /** As created; only a repeat of the call lacks the secret. */
 export type CreatedKeyJson = z.output<typeof createdKeyRecord> & { secret: string };

@@ -1,7 +1,7 @@
 // The inputs of the operator API: strict, so that a misspelt field is refused. Names are text of at most 200
 // characters; an amount is a decimal string that `parseUsd` reads exactly (hardening.md lines 139, 140, 144).
 import { z } from "zod";
-import { exactUsdInput, keyId, line, orgId, timeInput } from "./fields.ts";
+import { exactUsdInput, keyId, line, orgId, recordsPage, searchText, timeInput } from "./fields.ts";
 
 const name = line();
 const org = orgId;
@@ -64,7 +64,26 @@ export const requestEntitlementInput = z
 export const approveEntitlementInput = entitlementParams
   .extend({ expires: time })
   .meta({ id: "ApproveEntitlement" });
-export const entitlementRecordsQuery = z.strictObject({ org: org.optional() });
+export const organizationRecordsQuery = z.strictObject({
+  ...recordsPage,
+  search: searchText.optional().describe("A part of its name, or its id."),
+});
+export const personRecordsQuery = z.strictObject({
+  ...recordsPage,
+  search: z.string().max(254).optional().describe("A part of a name or of an address, or an id."),
+});
+export const entitlementRecordsQuery = z.strictObject({
+  org: org.optional(),
+  ...recordsPage,
+  search: searchText.optional().describe("A part of its model or project, or its id."),
+  status: z.enum(["requested", "active", "revoked", "expired"]).optional(),
+});
+/** For lists by route. */
+export const routeRecordsQuery = z.strictObject({
+  ...recordsPage,
+  search: searchText.optional().describe("A part of the route's name."),
+});
+export const stoppedQuery = z.strictObject(recordsPage);
 
 export const disableRouteInput = z
   .strictObject({ route, reason: name.nullable().default(null) })
@@ -84,8 +103,14 @@ export const usageRecordsQuery = z.strictObject({
   from: time.optional(),
   to: time.optional(),
   group_by: z.enum(["key", "model", "day"]).optional(),
+  ...recordsPage,
 });
 
+export type OrganizationRecordsQuery = z.output<typeof organizationRecordsQuery>;
+export type PersonRecordsQuery = z.output<typeof personRecordsQuery>;
+export type EntitlementRecordsQuery = z.output<typeof entitlementRecordsQuery>;
+export type RouteRecordsQuery = z.output<typeof routeRecordsQuery>;
+export type StoppedQuery = z.output<typeof stoppedQuery>;
 export type CreateOrganization = z.output<typeof createOrganizationInput>;
 export type GrantCredits = z.output<typeof grantCreditsInput>;
 export type RefundCredits = z.output<typeof refundCreditsInput>;

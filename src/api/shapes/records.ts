@@ -2,14 +2,14 @@
 // OpenAPI document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not
 // there".
 import { z } from "zod";
-import { circuit, count, routeState, tier, time, usageFigures, usd, wholeListOf } from "./fields.ts";
+import { circuit, count, listOf, routeState, tier, time, usageFigures, usd } from "./fields.ts";
 import { type modelUseSchema, publishedPriceSchema } from "./price.ts";
 import { RELEASE_STEPS } from "../../domain/operator-refusals.ts";
 
 export const organizationSchema = z
   .object({ id: z.string(), name: z.string(), created_at: time })
   .meta({ id: "Organization" });
-export const organizationListSchema = wholeListOf(organizationSchema).meta({ id: "OrganizationList" });
+export const organizationListSchema = listOf(organizationSchema).meta({ id: "OrganizationList" });
 
 export const balanceSchema = z
   .object({
@@ -81,7 +81,7 @@ export const entitlementSchema = z
     expires_at: time.nullable(),
   })
   .meta({ id: "Entitlement" });
-export const entitlementListSchema = wholeListOf(entitlementSchema).meta({ id: "EntitlementList" });
+export const entitlementListSchema = listOf(entitlementSchema).meta({ id: "EntitlementList" });
 
 const UNTOLD = "Null if its release is damaged and the value unknown.";
 
@@ -108,7 +108,7 @@ export const routeSchema = z
     }),
   })
   .meta({ id: "Route" });
-export const routeListSchema = wholeListOf(routeSchema).meta({ id: "RouteList" });
+export const routeListSchema = listOf(routeSchema).meta({ id: "RouteList" });
 
 export const releaseSchema = z
   .object({
@@ -130,7 +130,7 @@ export const releaseSchema = z
 /** A field that is unknown if the release is damaged in the store. */
 const orUntold = <S extends z.ZodType>(schema: S) => schema.nullable().describe(UNTOLD);
 const released = releaseSchema.shape;
-export const releaseListSchema = wholeListOf(
+export const releaseListSchema = listOf(
   z
     .object({
       route: released.route,
@@ -173,7 +173,7 @@ export const usageListSchema = z
         })
         .meta({ id: "UsageRow" }),
     ),
-    next_cursor: z.null(),
+    next_cursor: z.string().nullable(),
   })
   .meta({ id: "UsageList" });
 
@@ -187,7 +187,7 @@ const personSchema = z
     created_at: time,
   })
   .meta({ id: "Person" });
-export const personListSchema = wholeListOf(personSchema).meta({ id: "PersonList" });
+export const personListSchema = listOf(personSchema).meta({ id: "PersonList" });
 export const resetLinkSchema = z
   .object({
     email: z.string(),
@@ -214,7 +214,7 @@ export const stoppedOrganizationSchema = z
     violations: z.array(violation).describe("The rules that its books break, at most 20."),
   })
   .meta({ id: "StoppedOrganization" });
-export const stoppedListSchema = wholeListOf(stoppedOrganizationSchema).meta({ id: "StoppedList" });
+export const stoppedListSchema = listOf(stoppedOrganizationSchema).meta({ id: "StoppedList" });
 export const resumedOrganizationSchema = z
   .object({ org: z.string(), reason: z.string() })
   .meta({ id: "ResumedOrganization" });
@@ -271,7 +271,7 @@ export type StoppedOrganizationJson = z.output<typeof stoppedOrganizationSchema>
 export type ResumedOrganizationJson = z.output<typeof resumedOrganizationSchema>;
 export type AuditReportJson = z.output<typeof auditReportSchema>;
 export type ErrorJson = z.output<typeof errorSchema>;
-/** One page of records. */
+/** A complete list of records. */
 export interface ListJson<Row> {
   data: Row[];
   next_cursor: null;

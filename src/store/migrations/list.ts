@@ -30,6 +30,7 @@ import { RECEIPT_KEYS_SCHEMA } from "./0024-receipt-keys.ts";
 import { AUDIT_CARRIED_SCHEMA } from "./0025-audit-carried.ts";
 import { STOPPED_ORGANIZATIONS_SCHEMA } from "./0026-stopped-organizations.ts";
 import { ACCEPTED_FINDINGS_SCHEMA } from "./0027-accepted-findings.ts";
+import { PAGES_SCHEMA } from "./0028-pages.ts";
 import { POSTGRES_LEDGER_SCHEMA } from "./postgres/0001-ledger.ts";
 import { POSTGRES_PAYMENTS_SCHEMA } from "./postgres/0003-payments.ts";
 import { inPostgres } from "./postgres/in-postgres.ts";
@@ -72,6 +73,7 @@ const ALL: Sources = [
   [25, "audit carried", AUDIT_CARRIED_SCHEMA],
   [26, "stopped organizations", STOPPED_ORGANIZATIONS_SCHEMA],
   [27, "accepted findings", ACCEPTED_FINDINGS_SCHEMA],
+  [28, "pages", PAGES_SCHEMA],
 ];
 
 const ofStore = (dialect: SqlDialect): Migration[] =>

@@ -4,10 +4,11 @@ import { byItself } from "../../../src/domain/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mintKey } from "../../../src/registry/secret.ts";
 import { newId } from "../../../src/lib/id.ts";
-import { changeKey, createKey, findKey, keysOf } from "../../../src/registry/api-keys.ts";
+import { changeKey, createKey, findKey } from "../../../src/registry/api-keys.ts";
 import { revokeKey } from "../../../src/registry/key-life.ts";
 import { readRequest } from "../../../src/registry/requests.ts";
 import type { Harness } from "./harness.ts";
+import { keysOf } from "../../support/registry-reads.ts";
 
 export function keysConformance(on: Harness): void {
   describe(`${on.store}: keys and limits`, () => {
@@ -49,9 +50,8 @@ export function keysConformance(on: Harness): void {
       await revoke(made.slice(1, 601));
       const listed = await keysOf(on.ledger, org);
       expect([listed.length, listed.filter(({ revokedAtMs }) => revokedAtMs === null).length]).toEqual([
-        900, 400,
+        1_001, 400,
       ]);
-      expect(listed.some(({ id }) => id === oldest)).toBe(false);
       expect(await findKey(on.ledger, oldest)).toMatchObject({ id: oldest, organizationId: org });
     }, 120_000);
 

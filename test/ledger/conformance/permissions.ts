@@ -11,12 +11,12 @@ import {
   closeRequest,
   findEntitlement,
   activeEntitlements,
-  listEntitlements,
   requestEntitlement,
   revokeEntitlement,
 } from "../../../src/registry/entitlements.ts";
 import { publishRelease, setRouteDisabled } from "../../../src/registry/releases.ts";
 import type { Harness } from "./harness.ts";
+import { entitlementsOf } from "../../support/registry-reads.ts";
 
 export function permissionsConformance(on: Harness): void {
   describe(`${on.store}: who may call what`, () => {
@@ -61,7 +61,7 @@ export function permissionsConformance(on: Harness): void {
         Array.from({ length: 2 }, () => expect.stringMatching(/^ent_/)),
       );
       expect(await ask(org, "r")).toBe("too_many_open");
-      for (const { id, status } of await listEntitlements(on.ledger, org))
+      for (const { id, status } of await entitlementsOf(on.ledger, org))
         if (status === "requested") await revokeEntitlement(on.ledger, id, byItself("usr_asks"));
       for (let n = 22; n < 100; n += 1)
         await revokeEntitlement(on.ledger, await ask(org, "r"), byItself("usr_asks"));
@@ -71,7 +71,7 @@ export function permissionsConformance(on: Harness): void {
       expect((await findEntitlement(on.ledger, first))?.status).toBe("expired");
       expect(await findEntitlement(on.ledger, "ent_unknown")).toBeNull();
       expect(await activeEntitlements(on.ledger, org)).toEqual([]);
-      expect(await listEntitlements(on.ledger, org)).toHaveLength(101);
+      expect(await entitlementsOf(on.ledger, org)).toHaveLength(101);
     }, 120_000);
 
     test("closing a request neither ends what was approved meanwhile, nor closes it twice", async () => {

@@ -39,35 +39,35 @@ export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
 
 /** People and management keys by name; other actors come from a link. */
 function ActorSelect({ value, onChange }: { value: string; onChange: (actor: string) => void }) {
-  const keys = useQuery(read("GET /operator/management-keys", {})).data?.data ?? [];
-  const isPerson = value.startsWith("usr_");
+  const [isPerson, isKey] = [value.startsWith("usr_"), value.startsWith("mk_")];
   const { data } = useQuery({ ...read("GET /operator/people", {}, { search: value }), enabled: isPerson });
-  const person = data?.data.find((one) => one.person.id === value);
-  const key = keys.find(({ id }) => id === value);
-  const chosen = person ? personOption(person) : key && { value: key.id, label: key.name };
-  const typed = useTyped(chosen);
-  const { data: people, isFetching } = useQuery({
-    ...read("GET /operator/people", {}, { search: typed.search }),
-    enabled: typed.opened,
+  const { data: named } = useQuery({
+    ...read("GET /operator/management-keys", {}, { search: value }),
+    enabled: isKey,
   });
-  const wanted = typed.search.toLowerCase();
+  const person = data?.data.find((one) => one.person.id === value);
+  const key = named?.data.find(({ id }) => id === value);
+  const chosen = person ? personOption(person) : key && keyOption(key);
+  const typed = useTyped(chosen);
+  const wanted = { search: typed.search };
+  const people = useQuery({ ...read("GET /operator/people", {}, wanted), enabled: typed.opened });
+  const keys = useQuery({ ...read("GET /operator/management-keys", {}, wanted), enabled: typed.opened });
+  const isComing = (isPerson && data === undefined) || (isKey && named === undefined);
   return (
     <SearchSelect
       label={words.filters.actor}
       placeholder={words.anybody}
       typed={typed}
-      isFetching={isFetching}
+      isFetching={people.isFetching || keys.isFetching}
       found={[
-        ...(value === "" || chosen !== undefined || (isPerson && data === undefined) ? [] : [value]),
+        ...(value === "" || chosen !== undefined || isComing ? [] : [value]),
         {
           group: words.people,
-          items: withChosen(person && personOption(person), (people?.data ?? []).map(personOption)),
+          items: withChosen(person && personOption(person), (people.data?.data ?? []).map(personOption)),
         },
         {
           group: words.keys,
-          items: keys
-            .filter(({ id, name }) => id === value || name.toLowerCase().includes(wanted))
-            .map(({ id, name }) => ({ value: id, label: name })),
+          items: withChosen(key && keyOption(key), (keys.data?.data ?? []).map(keyOption)),
         },
       ]}
       value={value}
@@ -80,6 +80,8 @@ const personOption = ({ person, email }: Row<"GET /operator/people">) => ({
   value: person.id,
   label: person.name === null ? email : `${person.name} · ${email}`,
 });
+
+const keyOption = ({ id, name }: Row<"GET /operator/management-keys">) => ({ value: id, label: name });
 
 export const asked = ({ org, actor, action, target, ...window }: Audited): Query => ({
   org,

@@ -12,6 +12,7 @@ import { OrganizationFilter } from "../../../components/organization-select.tsx"
 import { FilterRow } from "../../../components/filters.tsx";
 import { Page } from "../../../components/page.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
+import { SearchField } from "../../../components/search-field.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { oneOf, text, useFilters } from "../../../filters.ts";
@@ -23,7 +24,7 @@ import { OrganizationName } from "../../../components/organization-name.tsx";
 type EntitlementRow = Row<"GET /operator/entitlements">;
 
 const STATES = ["requested", "active", "expired", "revoked", "declined", "withdrawn"] as const;
-const SHAPE = { org: text(), state: oneOf(["", ...STATES], "") };
+const SHAPE = { search: text(), org: text(), state: oneOf(["", ...STATES], "") };
 type Act = { kind: "approve" | "decline" | "revoke"; of: EntitlementRow };
 
 export function EntitlementsPage() {
@@ -34,6 +35,11 @@ export function EntitlementsPage() {
   return (
     <Page title={operatorPageNames.entitlements} lead={words.lead}>
       <FilterRow>
+        <SearchField
+          label={words.search}
+          value={filters.search}
+          onSearch={(search) => setFilters({ search }, { typed: true })}
+        />
         <OrganizationFilter value={filters.org} set={(org) => setFilters({ org })} />
         <Choice
           label={words.state}
@@ -46,7 +52,9 @@ export function EntitlementsPage() {
       <Loaded query={entitlements}>
         {(rows) =>
           rows.length === 0 &&
+          !entitlements.isPlaceholderData &&
           filters.org === "" &&
+          filters.search === "" &&
           (filters.state === "" || filters.state === "requested") ? (
             <Empty icon="entitlements">{filters.state === "" ? words.empty : words.nobodyWaits}</Empty>
           ) : (

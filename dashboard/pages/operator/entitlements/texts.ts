@@ -4,6 +4,7 @@ export const operatorEntitlementsTexts = {
     "Nobody has asked for Research Mode yet. Organizations ask on their own Research Mode page; requests wait here for a decision.",
   nobodyWaits: "Nothing is waiting for a decision.",
   menu: (project: string) => `Actions for ${project}`,
+  search: "Search models, projects and people",
   state: "State",
   all: "All",
   approve: "Approve",

@@ -1,5 +1,7 @@
 // Every invariant of the ledger, checked on demand in one snapshot while traffic runs; the same as `ledger audit`.
 import { Alert, Button, Group, Loader, SimpleGrid, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { PAGE_ROWS } from "../../../../src/domain/page-rows.ts";
 import { useAsk } from "../../../api/read.ts";
 import type { Answer } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
@@ -134,14 +136,20 @@ const Report = ({ report }: { report: LedgerReport }) => (
   </>
 );
 
-const Violations = ({ label, rows }: { label: string; rows: LedgerReport["violations"] }) => (
-  <DataTable
-    label={label}
-    rows={rows}
-    rowKey={({ invariant, org, request_id, found }) => `${invariant} ${org} ${request_id} ${found}`}
-    columns={VIOLATIONS}
-  />
-);
+/** The report has them all; a damaged store may break thousands of rules, which nobody reads at once. */
+function Violations({ label, rows }: { label: string; rows: LedgerReport["violations"] }) {
+  const [shown, setShown] = useState(PAGE_ROWS);
+  const load = (): void => setShown((now) => now + PAGE_ROWS);
+  return (
+    <DataTable
+      label={label}
+      rows={rows.slice(0, shown)}
+      rowKey={({ invariant, org, request_id, found }) => `${invariant} ${org} ${request_id} ${found}`}
+      columns={VIOLATIONS}
+      more={rows.length > shown ? { load, loading: false } : undefined}
+    />
+  );
+}
 
 interface Invariant {
   invariant: string;

@@ -1,9 +1,9 @@
 // Organizations whose books do not add up: their paid calls are refused until they do, or an operator has decided.
 import { Button, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useChange } from "../../../api/change.ts";
-import { read } from "../../../api/read.ts";
+import { moreOf, readPages } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
 import { Caution } from "../../../components/caution.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
@@ -27,11 +27,11 @@ const whose = (namesakes: Namesakes, { org, org_name }: Stopped): string =>
 
 /** Nothing where there is none. */
 export function StoppedOrganizations() {
-  const stopped = useQuery({ ...read("GET /operator/stopped", {}), refetchInterval: 5_000 });
+  const stopped = useInfiniteQuery({ ...readPages("GET /operator/stopped", {}), refetchInterval: 5_000 });
   const [of, setOf] = useState<Stopped | null>(null);
   const namesakes = useNamesakes();
   if (stopped.error !== null) return <Failure error={stopped.error} />;
-  const rows = stopped.data?.data ?? [];
+  const rows = stopped.data ?? [];
   return (
     <>
       {rows.length > 0 && (
@@ -44,6 +44,7 @@ export function StoppedOrganizations() {
             rows={rows}
             rowKey={({ org }) => org}
             columns={columns(namesakes, setOf)}
+            more={moreOf(stopped)}
           />
         </Section>
       )}

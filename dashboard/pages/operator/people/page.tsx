@@ -1,29 +1,28 @@
 // The accounts of people, which of them are operators of this gateway, and the management keys of scripts.
-import { Button, Code, Stack, Text } from "@mantine/core";
+import { Button, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { moreOf, read, readPages } from "../../../api/read.ts";
+import { moreOf, readPages } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
 import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { Ago, Time } from "../../../components/figures.tsx";
+import { Ago } from "../../../components/figures.tsx";
 import { FilterRow } from "../../../components/filters.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { LinkDialog, type ShownLink } from "../../../components/link-dialog.tsx";
-import { Page, Section } from "../../../components/page.tsx";
+import { Page } from "../../../components/page.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
 import { SearchField } from "../../../components/search-field.tsx";
-import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { text as textFilter, useFilters } from "../../../filters.ts";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { Parts } from "../../../components/parts.tsx";
 import { operatorPeopleTexts as words } from "./texts.ts";
 import { OperatorInvitations } from "./invitations.tsx";
+import { type ManagementKey, ManagementKeys } from "./management-keys.tsx";
 import { CreateKeyDialog, InviteDialog, RemoveDialog, ResetDialog, RevokeKeyDialog } from "./acts.tsx";
 import { nameAmong, useNamesakes } from "../../../components/organization-name.tsx";
 
-type ManagementKey = Row<"GET /operator/management-keys">;
 type OperatorPerson = Row<"GET /operator/people">;
 
 type Act =
@@ -36,7 +35,6 @@ const SHAPE = { search: textFilter() };
 export function PeoplePage() {
   const [{ search }, setFilters] = useFilters(SHAPE);
   const people = useInfiniteQuery(readPages("GET /operator/people", {}, { search }));
-  const keys = useQuery(read("GET /operator/management-keys", {}));
   const [act, setAct] = useState<Act | null>(null);
   const [link, setLink] = useState<ShownLink | null>(null);
   const { data: session } = useQuery(sessionQuery);
@@ -74,29 +72,10 @@ export function PeoplePage() {
         )}
       </Loaded>
       <OperatorInvitations onLink={showLink} />
-      <Section
-        title={words.keys}
-        actions={
-          <Button
-            size="xs"
-            leftSection={<Icon name="plus" size={14} />}
-            onClick={() => setAct({ kind: "createKey" })}
-          >
-            {words.createKey}
-          </Button>
-        }
-      >
-        <Loaded query={keys}>
-          {({ data }) => (
-            <DataTable
-              label={words.keys}
-              rows={data}
-              rowKey={({ id }) => id}
-              columns={keyColumns((of) => setAct({ kind: "revokeKey", of }))}
-            />
-          )}
-        </Loaded>
-      </Section>
+      <ManagementKeys
+        onCreate={() => setAct({ kind: "createKey" })}
+        onRevoke={(of) => setAct({ kind: "revokeKey", of })}
+      />
       {act?.kind === "invite" && <InviteDialog onClose={close} onLink={showLink} />}
       {act?.kind === "remove" && <RemoveDialog of={act.of} onClose={close} />}
       {act?.kind === "reset" && <ResetDialog of={act.of} onClose={close} onLink={showLink} />}
@@ -163,50 +142,3 @@ function Memberships({ of }: { of: OperatorPerson["memberships"] }) {
   const names = of.map(({ org, name, role }) => `${nameAmong(namesakes, { id: org, name })} (${role})`);
   return names.join(", ") || "–";
 }
-
-const ownerOf = ({ owner }: ManagementKey): string =>
-  owner === null ? words.installation : (owner.name ?? owner.id);
-
-const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[] => [
-  {
-    title: words.columns.name,
-    always: true,
-    cell: (key) => (
-      <Stack gap={0}>
-        <span className="name">{key.name}</span>
-        <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
-          {words.columns.owner} {ownerOf(key)}
-        </Text>
-        <Text size="xs" c="dimmed" hiddenFrom="sm">
-          {words.columns.used} <Ago at={key.last_used_at} never={words.neverUsed} />
-        </Text>
-      </Stack>
-    ),
-  },
-  { title: words.columns.prefix, cell: ({ prefix }) => <Code>{prefix}…</Code> },
-  {
-    title: words.columns.owner,
-    saidFirst: true,
-    cell: (key) => <span className="name">{ownerOf(key)}</span>,
-  },
-  { title: words.columns.state, cell: ({ state }) => <StateBadge state={state} /> },
-  {
-    title: words.columns.ends,
-    cell: ({ expires_at }) => (expires_at === null ? "–" : <Time at={expires_at} />),
-  },
-  {
-    title: words.columns.used,
-    saidFirst: true,
-    cell: ({ last_used_at }) => <Ago at={last_used_at} never={words.neverUsed} />,
-  },
-  { title: words.columns.created, cell: ({ created_at }) => <Time at={created_at} /> },
-  {
-    title: words.columns.actions,
-    acts: true,
-    always: true,
-    cell: (of) =>
-      of.state === "active" && (
-        <RowActs label={words.menu(of.name)} acts={[{ label: words.revokeKey, act: () => revoke(of) }]} />
-      ),
-  },
-];

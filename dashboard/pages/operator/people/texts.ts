@@ -33,6 +33,8 @@ export const operatorPeopleTexts = {
   removeHelp:
     "This person's next click in the operator pages is rejected. Their management keys and command-line logins are revoked, and their open invitations and password links stop working. The account, its organizations and its history stay.",
   keys: "Management keys",
+  searchKeys: "Search management keys",
+  allKeys: "All",
   installation: "this installation",
   neverUsed: "never",
   notSignedIn: "not signed in",
