@@ -267,6 +267,6 @@ test("a hanging collector does not delay the gateway's exit", async () => {
   await until(() => on.asked.length === 1);
   const began = performance.now();
   await on.exporter.stop();
-  expect(performance.now() - began).toBeLessThan(10_000); // the call alone would wait for a minute
+  expect(performance.now() - began).toBeLessThan(30_000); // the call alone would wait for a minute
   expect(on.dropped).toEqual({ stopped: 3 });
 });

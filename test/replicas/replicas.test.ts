@@ -7,6 +7,8 @@ import { PLAIN, UNCOUNTED } from "../support/models.ts";
 import { untilParts } from "../support/process-gateway.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
+import { reads } from "../support/wait.ts";
+import { untilProgressKept } from "../support/progress.ts";
 
 let replicas: Replicas;
 beforeAll(async () => {
@@ -50,12 +52,12 @@ test.concurrent("a gateway that is killed in mid-stream: the others charge what 
     const before = await replicas.calls();
     const doomed = replicas.at(2).listen(secret, body, headers);
     await untilParts([doomed], 20);
-    await Bun.sleep(1500); // a stream's progress is recorded from time to time
+    await untilProgressKept(replicas.database.url);
     await replicas.at(2).kill();
     await doomed.ended;
     const unkept = await replicas.at(1).chat(secret, body, headers); // follows the dead stream until it is swept
     expect(unkept.status).toBe(200);
-    while ((await replicas.balance(organizationId)).held_usd !== "0.000000000") await Bun.sleep(200);
+    await reads(async () => (await replicas.balance(organizationId)).held_usd, "0.000000000");
     expect(Number((await replicas.balance(organizationId)).spent_usd)).toBeGreaterThan(0);
     const retry = await replicas.at(0).chat(secret, body, headers);
     expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
