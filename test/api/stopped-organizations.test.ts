@@ -31,7 +31,7 @@ interface Refused {
 
 const MORE = "UPDATE org_balance SET available = available + 7000000000 WHERE org_id = ?1";
 const LESS = "UPDATE org_balance SET available = available - 7000000000 WHERE org_id = ?1";
-const EVERY_MS = 150;
+const EVERY_MS = 2000;
 
 describe.each(STORES)("on %s", (store) => {
   let gateway: TestGateway;
