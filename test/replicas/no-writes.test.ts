@@ -119,7 +119,8 @@ async function enduresOn(
   expect((await gateway.chat(secret, ask())).status).toBe(200);
   await until(async () => (await heldOf(gateway, organizationId)) === "0.000000000");
   expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true, violations: [] });
-  await Bun.sleep(2_000);
+  await waitFor(async () => gateway.log.includes("the store is unavailable"), "the line in the log");
+  await Bun.sleep(2_000); // any other one would be there
   const lines = gateway.log
     .trim()
     .split("\n")
