@@ -13,7 +13,7 @@ import { runInGroup } from "./process-group.ts";
 import { filesToRepeat, type Ran, readRun, verdictOf } from "./second-run.ts";
 
 /** Far beyond what any test takes alone: on a machine with other work the slowest take their time, and are not wrong. */
-const STUCK_MS = 120_000;
+const STUCK_MS = 240_000;
 /** With three, a machine of two cores is so late that what waits for half a second is not met. */
 const FILES_AT_ONCE = 2;
 /** One after the other in the same program, loaded and compiled once: a fifth less to do than each in one of its own. */

@@ -68,7 +68,7 @@ test.concurrent("a database that is killed under load and restarted: no acknowle
     expect(Number(spent_usd)).toBeCloseTo(told, 6);
     expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("a database that is frozen for half a minute: refused at once, streams continue, settlements follow", async () => {
   await onTwoGateways(async ({ server, replicas }) => {
@@ -112,7 +112,7 @@ test.concurrent("a database that is frozen for half a minute: refused at once, s
     expect(Number(spent_usd)).toBeCloseTo(told, 6);
     expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("a gateway that ends while the database is away leaves its settlements on disk, and the next start settles them", async () => {
   await onTwoGateways(async ({ server, replicas }) => {
@@ -139,7 +139,7 @@ test.concurrent("a gateway that ends while the database is away leaves its settl
     await replicas.simulate({});
     expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
   });
-}, 120_000);
+}, 240_000);
 
 /** The balance once nothing is held any more: a refusal in doubt is undone by itself. */
 async function settled(replicas: Replicas, organizationId: string): ReturnType<Replicas["balance"]> {

@@ -150,7 +150,7 @@ test.concurrent("a database that is made read-only", async () => {
       async () => void (await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)),
     );
   });
-}, 120_000);
+}, 240_000);
 
 const disk = SmallDisk.mount(32, { mode: "777" });
 afterAll(() => disk.release());
@@ -185,7 +185,7 @@ test.concurrent.skipIf(!disk.isMounted)(
       );
     });
   },
-  120_000,
+  240_000,
 );
 
 /** Exit code and output of a gateway that cannot start. */

@@ -13,7 +13,7 @@ import { untilProgressKept } from "../support/progress.ts";
 let replicas: Replicas;
 beforeAll(async () => {
   replicas = await Replicas.start(3, await testPostgres());
-}, 120_000);
+}, 240_000);
 afterAll(() => replicas.stop());
 
 const ask = (content: string, more: object = {}): object => ({
@@ -67,7 +67,7 @@ test.concurrent("a gateway that is killed in mid-stream: the others charge what 
   } finally {
     await replicas.stop();
   }
-}, 120_000);
+}, 240_000);
 
 describe("200 concurrently over three gateways, every call costing its whole hold", () => {
   beforeAll(async () => {
@@ -110,13 +110,13 @@ describe("200 concurrently over three gateways, every call costing its whole hol
   test("credits for exactly seven serve seven", async () => {
     // Its bound equals its count: no running hold can be lowered, at any gateway.
     expect(await flood(UNCOUNTED.model)).toEqual({ served: 7, refused: 193, available: 0n });
-  }, 120_000);
+  }, 240_000);
 
   test("if a gateway may lower its own requests' holds, seven or more are served, each paid", async () => {
     const { served, refused } = await flood(PLAIN.model);
     expect(served + (refused ?? 0)).toBe(200);
     expect(served).toBeGreaterThanOrEqual(7);
-  }, 120_000);
+  }, 240_000);
 });
 
 const usdOf = (text: string | undefined): bigint => parseUsd(text ?? "") ?? -1n;
@@ -153,7 +153,7 @@ test.each([false, true])(
     expect([Number(spent_usd) > 0, held_usd]).toEqual([true, "0.000000000"]);
     await replicas.simulate({});
   },
-  120_000,
+  240_000,
 );
 
 /** Comments keep a quiet stream open; they are not part of the answer. */

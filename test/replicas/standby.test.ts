@@ -100,7 +100,7 @@ test.concurrent("a revocation that the standby has not confirmed is not acknowle
     expect(await revoke()).toBe(200);
     expect((await gateway.chat(secret, ask)).status).toBe(401);
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("a credit that the standby has not confirmed is not acknowledged, nor is its repetition; finally it counts once", async () => {
   await withStandby(async ({ standby, gateway, other, cancelWaits, failOver }) => {
@@ -121,7 +121,7 @@ test.concurrent("a credit that the standby has not confirmed is not acknowledged
     });
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("an answer whose charge the standby has not confirmed is not returned, not even from the store", async () => {
   await withStandby(async ({ standby, gateway, other, untilWaiting, cancelWaits, failOver }) => {
@@ -148,7 +148,7 @@ test.concurrent("an answer whose charge the standby has not confirmed is not ret
     expect([status, retry.status, retry.text]).toEqual([200, 200, text]);
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("a commit whose wait for the standby is canceled is not acknowledged", async () => {
   await withStandby(async ({ standby, gateway, cancelWaits, failOver }) => {
@@ -170,4 +170,4 @@ test.concurrent("a commit whose wait for the standby is canceled is not acknowle
     expect(told).toEqual([503, 503]);
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
   });
-}, 120_000);
+}, 240_000);

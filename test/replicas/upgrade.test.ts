@@ -84,7 +84,7 @@ test.concurrent("a newer program migrates under traffic, behind somebody's long 
     expect(longest()).toBeLessThan(9_000 + usualMs);
     expect((await replicas.balance(organizationId)).held_usd).toBe("0.000000000");
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("on the newer schema a gateway ends what another one left, and one that restarts is refused", async () => {
   await onTwoGateways(async ({ replicas, client }) => {
@@ -111,4 +111,4 @@ test.concurrent("on the newer schema a gateway ends what another one left, and o
     expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
     expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
   });
-}, 120_000);
+}, 240_000);
