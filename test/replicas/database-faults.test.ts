@@ -2,6 +2,8 @@
 // Admission is refused at once, streams continue, what was acknowledged is there, and everything recovers by itself
 // (money.md §12).
 import { expect, test } from "bun:test";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { untilParts } from "../support/process-gateway.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
@@ -124,7 +126,10 @@ test.concurrent("a gateway that ends while the database is away leaves its settl
     await server.crash();
     replicas.first.simulator.behaveWell();
     await waitFor(async () => call() === "finished", "its answer");
-    await Bun.sleep(1000); // its charge waits for the database
+    const data = join(replicas.first.folder, "data");
+    const kept = (): boolean =>
+      readdirSync(data).some((name) => name.startsWith("spool-") && statSync(join(data, name)).size > 0);
+    await waitFor(async () => kept(), "its charge to wait for the database on disk");
     for (const at of [0, 1])
       await waitFor(async () => !(await ready(replicas, at)), "it to be noticed without a request");
     await replicas.first.kill();
