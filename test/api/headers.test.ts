@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, type Reply, type TestGateway } from "../support/gateway.ts";
+import { heldBack } from "../support/held-back.ts";
 import { PAGE, preflight, startForPage } from "../support/page.ts";
-import { waitFor } from "../support/wait.ts";
 
 const PER_MINUTE = 20;
 let gateway: TestGateway;
@@ -94,27 +94,9 @@ test("requests per minute: reported on answers, refused with 429 and a time to r
   expect((await gateway.chat(await gateway.key(busy.organizationId), hello())).status).toBe(200);
 });
 
-/** The replies to calls that are not answered before so many have been refused with this status. */
-async function whileTheyRun(
-  status: number,
-  count: number,
-  ask: () => Promise<Reply<ErrorJson>>[],
-): Promise<Reply<ErrorJson>[]> {
-  gateway.simulator.behave({ behaviour: { until_well: true } });
-  let refused = 0;
-  const replies = ask().map(async (asked) => {
-    const reply = await asked;
-    if (reply.status === status) refused += 1;
-    return reply;
-  });
-  await waitFor(async () => refused === count, `${count} refusals`);
-  gateway.simulator.behaveWell();
-  return await Promise.all(replies);
-}
-
 test("more concurrent requests than a key may have are refused, the others served", async () => {
   const busy = await gateway.customer();
-  const replies = await whileTheyRun(429, 3, () =>
+  const replies = await heldBack(gateway.simulator, { status: 429, refusals: 3 }, () =>
     Array.from({ length: 8 }, () => gateway.chat<ErrorJson>(busy, hello())),
   );
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(5);
@@ -126,7 +108,7 @@ test("more concurrent requests than a key may have are refused, the others serve
 test("a full gateway sheds load with 503 before anything is held", async () => {
   const many = await Promise.all(Array.from({ length: 12 }, () => gateway.customer()));
   const calls = gateway.simulator.bill().length;
-  const replies = await whileTheyRun(503, 8, () =>
+  const replies = await heldBack(gateway.simulator, { status: 503, refusals: 8 }, () =>
     many.flatMap((one) => Array.from({ length: 4 }, () => gateway.chat<ErrorJson>(one, hello()))),
   );
   const shed = replies.filter(({ status }) => status === 503);
