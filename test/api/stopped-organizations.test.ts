@@ -65,9 +65,10 @@ describe.each(STORES)("on %s", (store) => {
     const { organizationId } = victim;
     const keyed = { "idempotency-key": "before-the-damage" };
     const kept = await gateway.chat(victim, hello(), keyed);
-    gateway.simulator.behave({ behaviour: { tokens_per_second: 60, completion_tokens: 150 }, calls: 1 });
+    const endless = { until_well: true, tokens_per_second: 60, completion_tokens: 150 };
+    gateway.simulator.behave({ behaviour: endless, calls: 1 });
     const running = gateway.stream(victim, { ...hello(), max_tokens: 150 });
-    await waitFor(async () => (await gateway.balance(victim)).held > 0n, "the stream's hold");
+    await waitFor(async () => gateway.simulator.bill().at(-1)?.outcome === "running", "the stream");
     const others: number[] = [];
     let calling = true;
     const traffic = (async () => {
@@ -100,6 +101,7 @@ describe.each(STORES)("on %s", (store) => {
     expect((await gateway.balance(victim)).available).toBe(available);
 
     // Running calls end as they would have; stored answers are replayed; free endpoints stay free.
+    gateway.simulator.behaveWell();
     const ended = await running;
     expect(ended.events.done).toBe(true);
     expect((await gateway.balance(victim)).held).toBe(ZERO_USD);
