@@ -15,7 +15,7 @@ const SERVED = {
   intervalMs: 1000,
   probe: null,
   openAfterFailures: 5,
-  openForMs: 1000,
+  halfOpenAfterMs: 1000,
 };
 const ROUTES = ["base-preview-v1", "base-preview-v2", "base-research-1", "plain-1"].map(
   (model) => `${model}@simulator/local`,
