@@ -69,7 +69,8 @@ export async function openReleases({
   });
   await publisher.load();
   const demo = demoKey === null ? null : { publisher, routeTable, key: demoKey, clock };
-  if (demo !== null) await renewDemo(demo);
+  // Once more, since a machine that stalls in the middle of it loses its session; then failures count.
+  if (demo !== null) await renewDemo(demo).catch(() => renewDemo(demo));
   const stopRenewal = demo === null ? null : keepDemoFresh(demo, jobs);
   const following = shared
     ? jobs.every("releases_follow", FOLLOW_EVERY_MS, followOthers({ publisher, breakers, ledger }))
