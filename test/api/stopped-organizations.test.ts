@@ -306,8 +306,10 @@ describe.each(STORES)("on %s, honest books", (store) => {
       const { organizationId } = who;
       const paid = { organizationId, amount: nanoUsd(1_000_000_000n), source: "test", externalId: `pi_${n}` };
       await gateway.ledger.topUp({ ...paid, kind: "purchase" }, byItself("test"));
-      const id = (await gateway.chat(who, hello())).headers.get("x-request-id") ?? "";
-      const { charge } = await gateway.request(id);
+      const served = await gateway.chat(who, hello());
+      const id = served.headers.get("x-request-id") ?? "";
+      // A busy database may make the gateway refuse some.
+      const charge = served.status === 200 ? (await gateway.request(id)).charge : ZERO_USD;
       const refund = { ...paid, kind: "refund", amount: charge, target: id, externalId: `re_${n}` } as const;
       if (charge > 0n && n % 2 === 0) await gateway.ledger.reverse(refund, byItself("test"));
       const back = { ...paid, kind: "chargeback", target: `pi_${n}`, externalId: `dp_${n}` } as const;
