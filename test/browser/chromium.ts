@@ -16,12 +16,6 @@ const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8
 /** To this browser an ordinary host, whose plain http gets no special trust; it resolves to this machine. */
 export const PLAIN_HOST = "gateway.test";
 
-/**
- * A page of a test is left before what its optimizing compilers have made is worth their work: a seventh of the
- * browser's processor time.
- */
-const COMPILING_LITTLE = "--js-flags=--max-lazy,--no-maglev,--no-opt";
-
 let shared: Promise<Browser> | undefined;
 
 /** The browser of this process; visitors are separated by contexts. It holds a pipe to the process and ends with it. */
@@ -42,7 +36,6 @@ async function launchBrowser(): Promise<Browser> {
       "--no-zygote",
       "--disable-gpu",
       "--font-render-hinting=none",
-      COMPILING_LITTLE,
       `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`,
     ],
     env: { ...process.env, ...env } as Record<string, string>,
