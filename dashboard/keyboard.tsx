@@ -40,9 +40,9 @@ export function Keyboard({ listed, list }: KeyboardProps) {
   const sequenceUntil = useRef(0);
   useKeys((event) => {
     if (document.querySelector('[role="dialog"]') !== null) return;
-    const { key } = event;
-    const going = performance.now() < sequenceUntil.current;
-    sequenceUntil.current = key === "g" ? performance.now() + SEQUENCE_MS : 0;
+    const { key, timeStamp: pressedAt } = event; // a busy page learns of it later
+    const going = pressedAt < sequenceUntil.current;
+    sequenceUntil.current = key === "g" ? pressedAt + SEQUENCE_MS : 0;
     const place = going ? places.find(({ letter }) => letter === key) : undefined;
     if (place !== undefined) void navigate({ to: place.to });
     else if (key === "/") focusSearch(event);

@@ -62,11 +62,13 @@ test("a client that stops reading slows its source, and is cut after the idle li
   relayed = flood(course);
   const socket = ask();
   socket.pause();
-  await Bun.sleep(500);
-  const early = course.sent;
-  await Bun.sleep(500);
-  expect(course.sent).toBe(early);
-  expect(early).toBeLessThan(16 * 1024 * 1024);
+  const most = 16 * 1024 * 1024;
+  let early = -1;
+  while (course.sent === 0 || (course.sent !== early && course.sent < most)) {
+    early = course.sent;
+    await Bun.sleep(500);
+  }
+  expect(course.sent).toBeLessThan(most);
   await streams.idle();
   expect(course).toMatchObject({ left: true, ended: true });
   socket.destroy();

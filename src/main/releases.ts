@@ -68,8 +68,10 @@ export async function openReleases({
     unknownTerms: (error) => jobs.failed("releases_load", error),
   });
   await publisher.load();
-  const stopRenewal =
-    demoKey === null ? null : await startDemo({ publisher, routeTable, key: demoKey, clock }, jobs);
+  const demo = demoKey === null ? null : { publisher, routeTable, key: demoKey, clock };
+  // Once more, since a machine that stalls in the middle of it loses its session; then failures count.
+  if (demo !== null) await renewDemo(demo).catch(() => renewDemo(demo));
+  const stopRenewal = demo === null ? null : keepDemoFresh(demo, jobs);
   const following = shared
     ? jobs.every("releases_follow", FOLLOW_EVERY_MS, followOthers({ publisher, breakers, ledger }))
     : null;
@@ -153,21 +155,6 @@ async function readJson(path: string): Promise<unknown> {
   } catch (error) {
     throw new Error(`${path} is not a key file (JWK): ${messageOf(error)}`, { cause: error });
   }
-}
-
-async function startDemo(
-  ports: Parameters<typeof renewDemo>[0] & { publisher: Publisher },
-  jobs: Jobs,
-): Promise<() => void> {
-  try {
-    await renewDemo(ports);
-  } catch {
-    // Another gateway starting at the same time may have published them first: load again, then failures
-    // count.
-    await ports.publisher.load();
-    await renewDemo(ports);
-  }
-  return keepDemoFresh(ports, jobs);
 }
 
 const FOLLOW_EVERY_MS = 1_000;

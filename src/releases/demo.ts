@@ -146,7 +146,7 @@ function unusable(path: string, error: unknown): DemoKeyFailure {
 }
 
 export interface DemoPorts {
-  publisher: Pick<Publisher, "publish">;
+  publisher: Pick<Publisher, "publish" | "load">;
   routeTable: Pick<RouteTable, "route" | "highestVersion">;
   key: ReleaseKey;
   clock: Clock;
@@ -156,21 +156,35 @@ export interface DemoPorts {
  * Publishes what is missing, changed or about to expire; returns the routes it published. Leaves disabled
  * routes disabled.
  */
-export async function renewDemo({ publisher, routeTable, key, clock }: DemoPorts): Promise<string[]> {
+export async function renewDemo(ports: DemoPorts): Promise<string[]> {
   const renewed: string[] = [];
-  for (const manifest of demoManifests()) {
+  for (const manifest of demoManifests()) if (await renewRoute(manifest, ports)) renewed.push(manifest.route);
+  return renewed;
+}
+
+/**
+ * False if the route needs no renewal. Another gateway of the store renews the same routes, perhaps at this moment: whatever it
+ * published first is read and judged like any other release.
+ */
+async function renewRoute(
+  manifest: Manifest,
+  { publisher, routeTable, key, clock }: DemoPorts,
+): Promise<boolean> {
+  for (;;) {
     const standing = routeTable.route(manifest.route);
-    if (standing !== null && isCurrent(manifest, standing, clock.nowMs())) continue;
-    const version = routeTable.highestVersion(manifest.route) + 1;
-    const jws = await signRelease({ ...manifest, version }, key, {
+    if (standing !== null && isCurrent(manifest, standing, clock.nowMs())) return false;
+    const highest = routeTable.highestVersion(manifest.route);
+    const jws = await signRelease({ ...manifest, version: highest + 1 }, key, {
       expiresInMs: LIFETIME_MS,
       nowMs: clock.nowMs(),
     });
     const outcome = await publisher.publish(jws, byItself("demo"));
-    if (outcome.kind === "refused") throw new Error(`a demo release was refused: ${outcome.reason}`);
-    renewed.push(manifest.route);
+    if (outcome.kind === "published") return true;
+    await publisher.load();
+    const reason = outcome.kind === "refused" ? outcome.reason : "it was published already";
+    if (routeTable.highestVersion(manifest.route) === highest)
+      throw new Error(`a demo release was refused: ${reason}`);
   }
-  return renewed;
 }
 
 /** Checks once an hour whether a demo release needs renewal, until the returned function is called. */

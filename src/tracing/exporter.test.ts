@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 /** Returns an exporter to a collector that answers like this; `nowMs` advances its pauses. */
-function exporting(answer: (n: number) => Response | Promise<Response>, timeoutMs = 500): Watched {
+function exporting(answer: (n: number) => Response | Promise<Response>, timeoutMs = 30_000): Watched {
   const watched: Omit<Watched, "exporter"> = {
     exported: 0,
     dropped: {},
@@ -125,12 +125,12 @@ test("a hanging collector fills the queue and no more; spans beyond it are dropp
 
 test("a response whose body never ends is cut by the timeout, and retried", async () => {
   const body = new ReadableStream({ start: (stream) => stream.enqueue("{") });
-  const on = exporting((n) => (n === 1 ? new Response(body) : Response.json({})), 100);
+  const on = exporting((n) => (n === 1 ? new Response(body) : Response.json({})), 1_000);
   on.exporter.add(spans(3));
   await until(() => on.turned.length === 1);
   on.nowMs = performance.now() + 60_000;
   await until(() => on.exported === 3);
-  expect([on.turned, on.dropped]).toEqual([["no answer within 100 ms", null], {}]);
+  expect([on.turned, on.dropped]).toEqual([["no answer within 1000 ms", null], {}]);
 });
 
 test.each([500, 400, 401, 302])(
@@ -267,6 +267,6 @@ test("a hanging collector does not delay the gateway's exit", async () => {
   await until(() => on.asked.length === 1);
   const began = performance.now();
   await on.exporter.stop();
-  expect(performance.now() - began).toBeLessThan(10_000); // the call alone would wait for a minute
+  expect(performance.now() - began).toBeLessThan(30_000); // the call alone would wait for a minute
   expect(on.dropped).toEqual({ stopped: 3 });
 });

@@ -319,7 +319,7 @@ const FILLING = Array.from({ length: 2048 }, () => "x");
 test("more large answers than there is buffer space for are refused before anyone is paid, and block nobody else", async () => {
   const [second, third] = [await gateway.customer({ usd: "50" }), await gateway.customer({ usd: "50" })];
   const [before, paid, key] = [await gateway.balance(customer), calls().length, crypto.randomUUID()];
-  gateway.simulator.behave({ behaviour: { latency_ms: 150 }, calls: 2 });
+  gateway.simulator.behave({ behaviour: { until_well: true }, calls: 2 });
   const flood = Array.from({ length: 64 }, () => post<ErrorJson>({ ...ASKED, input: FILLING }));
   await waitFor(async () => calls().length > paid, "the first of them");
   const other = post({ ...ASKED, input: FILLING }, { who: second });
@@ -328,6 +328,10 @@ test("more large answers than there is buffer space for are refused before anyon
     post<ErrorJson>({ ...ASKED, input: FILLING }, { who: third, key }),
     post({ ...ASKED }, { who: third }),
   ]);
+  let refused = 0;
+  for (const one of flood) void one.then(({ status }) => (refused += status === 429 ? 1 : 0));
+  await waitFor(async () => refused === flood.length - 1, "the refusals of all but one");
+  gateway.simulator.behaveWell();
   const codes = (await Promise.all(flood)).map(({ status, json }) =>
     status === 200 ? 200 : json.error.code,
   );
@@ -376,7 +380,7 @@ test("an answer, or a replay of one, keeps its buffer space until its client has
 test("a replay without buffer space is refused before it is read, and works on the next try", async () => {
   const key = crypto.randomUUID();
   const first = await post(LONG, { key });
-  gateway.simulator.behave({ behaviour: { latency_ms: 300 }, calls: 1 });
+  gateway.simulator.behave({ behaviour: { until_well: true }, calls: 1 });
   const paid = calls().length;
   const filling = post({ ...ASKED, input: FILLING });
   await waitFor(async () => calls().length > paid, "who takes the room");
@@ -386,6 +390,7 @@ test("a replay without buffer space is refused before it is read, and works on t
     "rate_limit_exceeded",
     "1",
   ]);
+  gateway.simulator.behaveWell();
   expect((await filling).status).toBe(200);
   const again = await post(LONG, { key });
   expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);

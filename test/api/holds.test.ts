@@ -10,6 +10,7 @@ import {
   STORES,
   type TestGateway,
 } from "../support/gateway.ts";
+import { heldBack } from "../support/held-back.ts";
 import { waitFor } from "../support/wait.ts";
 
 const hello = (): ReturnType<typeof helloTo> => helloTo("uncounted-1");
@@ -52,12 +53,10 @@ const withCredits = async (nano: bigint): Promise<Customer> =>
 test("200 requests at once on credits for exactly 7 holds: 7 are served, 193 refused, the provider saw 7", async () => {
   const hold = await holdOfHello();
   const customer = await withCredits(hold * 7n);
-  gateway.simulator.behave({ behaviour: { latency_ms: 150 } });
   const before = gateway.simulator.bill().length;
-  const replies = await Promise.all(
+  const replies = await heldBack(gateway.simulator, { status: 402, refusals: 193 }, () =>
     Array.from({ length: 200 }, () => gateway.chat<ErrorJson>(customer, hello())),
   );
-  gateway.simulator.behaveWell();
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(7);
   const refused = replies.filter(({ status }) => status === 402);
   expect(refused).toHaveLength(193);
@@ -71,11 +70,9 @@ test("200 requests at once on credits for exactly 7 holds: 7 are served, 193 ref
 test("200 requests at once under a limit of 6.5 holds: 7 are served, and the refused touch no credits", async () => {
   const hold = await holdOfHello();
   const customer = await gateway.customer({ usd: "100", limitUsd: formatUsd(nanoUsd((hold * 13n) / 2n)) });
-  gateway.simulator.behave({ behaviour: { latency_ms: 150 } });
-  const replies = await Promise.all(
+  const replies = await heldBack(gateway.simulator, { status: 403, refusals: 193 }, () =>
     Array.from({ length: 200 }, () => gateway.chat<ErrorJson>(customer, hello())),
   );
-  gateway.simulator.behaveWell();
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(7);
   expect(
     replies.filter(({ status, json }) => status === 403 && json.error.code === "key_spend_limit_reached"),

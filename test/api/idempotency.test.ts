@@ -4,6 +4,7 @@ import { testClock } from "../support/clock.ts";
 import { type ErrorJson, gatewayOf, readEvents, textOf } from "../support/events.ts";
 import { PLAIN } from "../support/models.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { heldBack } from "../support/held-back.ts";
 
 const clock = testClock();
 let gateway: TestGateway;
@@ -173,8 +174,7 @@ test("copies of a running stream follow it from the first byte", async () => {
 
 test("past the most waiters a copy is told to come back, and then gets the answer", async () => {
   const sent = key();
-  gateway.simulator.behave({ behaviour: { latency_ms: 300 }, calls: 1 });
-  const replies = await Promise.all(
+  const replies = await heldBack(gateway.simulator, { status: 409, refusals: 35, calls: 1 }, () =>
     Array.from({ length: 100 }, () => gateway.chat<ErrorJson>(customer, hello(), sent)),
   );
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(65);
@@ -188,12 +188,11 @@ test("past the most waiters a copy is told to come back, and then gets the answe
 
 test("copies with another body are refused while the first one runs", async () => {
   const sent = key();
-  gateway.simulator.behave({ behaviour: { latency_ms: 100 }, calls: 1 });
-  const [first, other] = await Promise.all([
+  const replies = await heldBack(gateway.simulator, { status: 422, refusals: 1, calls: 1 }, () => [
     gateway.chat(customer, hello(), sent),
     gateway.chat(customer, { ...hello(), max_tokens: 9 }, sent),
   ]);
-  expect([first.status, other.status].toSorted((a, b) => a - b)).toEqual([200, 422]);
+  expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 422]);
 });
 
 test("a keyed stream whose client leaves runs to its end, and the retry gets all of it", async () => {

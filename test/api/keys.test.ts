@@ -130,9 +130,13 @@ test("the calendar month opens a blocked key without any job", async () => {
 
 test("a request that runs over midnight is booked to the month of its admission", async () => {
   const customer = await gateway.customer();
-  gateway.simulator.behave({ behaviour: { latency_ms: 3000 }, calls: 1 });
-  clock.set("2032-02-29T23:59:57.500Z");
-  const { json } = await gateway.chat<{ gateway: { request_id: string } }>(customer, hello());
+  gateway.simulator.behave({ behaviour: { until_well: true }, calls: 1 });
+  clock.set("2032-02-29T23:59:00.000Z");
+  const running = gateway.chat<{ gateway: { request_id: string } }>(customer, hello());
+  await waitFor(async () => (await gateway.balance(customer)).held > 0n, "its hold");
+  clock.set("2032-03-01T00:00:00.500Z");
+  gateway.simulator.behaveWell();
+  const { json } = await running;
   const record = await gateway.request(json.gateway.request_id);
   expect(record.month).toBe("2032-02");
   expect(record.charge).toBe(nanoUsd(100_000n));

@@ -31,7 +31,7 @@ interface Refused {
 
 const MORE = "UPDATE org_balance SET available = available + 7000000000 WHERE org_id = ?1";
 const LESS = "UPDATE org_balance SET available = available - 7000000000 WHERE org_id = ?1";
-const EVERY_MS = 150;
+const EVERY_MS = 2000;
 
 describe.each(STORES)("on %s", (store) => {
   let gateway: TestGateway;
@@ -65,9 +65,10 @@ describe.each(STORES)("on %s", (store) => {
     const { organizationId } = victim;
     const keyed = { "idempotency-key": "before-the-damage" };
     const kept = await gateway.chat(victim, hello(), keyed);
-    gateway.simulator.behave({ behaviour: { tokens_per_second: 60, completion_tokens: 150 }, calls: 1 });
+    const endless = { until_well: true, tokens_per_second: 60, completion_tokens: 150 };
+    gateway.simulator.behave({ behaviour: endless, calls: 1 });
     const running = gateway.stream(victim, { ...hello(), max_tokens: 150 });
-    await waitFor(async () => (await gateway.balance(victim)).held > 0n, "the stream's hold");
+    await waitFor(async () => gateway.simulator.bill().at(-1)?.outcome === "running", "the stream");
     const others: number[] = [];
     let calling = true;
     const traffic = (async () => {
@@ -100,6 +101,7 @@ describe.each(STORES)("on %s", (store) => {
     expect((await gateway.balance(victim)).available).toBe(available);
 
     // Running calls end as they would have; stored answers are replayed; free endpoints stay free.
+    gateway.simulator.behaveWell();
     const ended = await running;
     expect(ended.events.done).toBe(true);
     expect((await gateway.balance(victim)).held).toBe(ZERO_USD);
@@ -304,8 +306,10 @@ describe.each(STORES)("on %s, honest books", (store) => {
       const { organizationId } = who;
       const paid = { organizationId, amount: nanoUsd(1_000_000_000n), source: "test", externalId: `pi_${n}` };
       await gateway.ledger.topUp({ ...paid, kind: "purchase" }, byItself("test"));
-      const id = (await gateway.chat(who, hello())).headers.get("x-request-id") ?? "";
-      const { charge } = await gateway.request(id);
+      const served = await gateway.chat(who, hello());
+      const id = served.headers.get("x-request-id") ?? "";
+      // A busy database may make the gateway refuse some.
+      const charge = served.status === 200 ? (await gateway.request(id)).charge : ZERO_USD;
       const refund = { ...paid, kind: "refund", amount: charge, target: id, externalId: `re_${n}` } as const;
       if (charge > 0n && n % 2 === 0) await gateway.ledger.reverse(refund, byItself("test"));
       const back = { ...paid, kind: "chargeback", target: `pi_${n}`, externalId: `dp_${n}` } as const;

@@ -71,11 +71,12 @@ describe.each(STORES)("on %s", (store) => {
   });
 
   test("requests that share an entry, a released one and a lowered hold pass every step, too", async () => {
-    gateway.simulator.behave({ behaviour: { latency_ms: 60 } });
-    const together = await Promise.all(
-      Array.from({ length: 6 }, () => gateway.chat<Reply>(customer, hello())),
-    );
+    gateway.simulator.behave({ behaviour: { until_well: true } });
+    const six = Array.from({ length: 6 }, () => gateway.chat<Reply>(customer, hello()));
+    const running = () => gateway.simulator.bill().filter(({ outcome }) => outcome === "running").length;
+    await waitFor(async () => running() === six.length, "all of them to run");
     gateway.simulator.behaveWell();
+    const together = await Promise.all(six);
     const ids = together.map(({ json }) => json.gateway.request_id);
     const all = await Promise.all(ids.map(evidenceOf));
     expect(

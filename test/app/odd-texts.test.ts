@@ -90,7 +90,7 @@ describe.each(STORES)("on %s", (store) => {
     const worker = async (): Promise<void> => {
       for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
         const { method, path, body = method === "GET" ? undefined : "{}" } = place;
-        const stopped = AbortSignal.timeout(20_000);
+        const stopped = AbortSignal.timeout(90_000);
         const answer = await fetch(gateway.url + path, {
           method,
           headers: { ...headers, "content-type": "application/json", origin: gateway.url },

@@ -50,10 +50,11 @@ describe.each(STORES)("on %s", (store) => {
       usd: "0.000000007",
     });
     // Held in one month, charged in the next.
-    gateway.simulator.behave({ behaviour: { latency_ms: 400 }, calls: 1 });
+    gateway.simulator.behave({ behaviour: { until_well: true }, calls: 1 });
     const crossing = gateway.chat(customer, hello());
     await waitFor(async () => (await gateway.balance(customer)).held > 0n, "the hold");
     clock.set(turn);
+    gateway.simulator.behaveWell();
     expect((await crossing).status).toBe(200);
     await gateway.admin("POST", "/credits", { org, usd: "2", reference: "later" });
   });
@@ -236,10 +237,11 @@ test.each(STORES)(
       const customer = await gateway.customer({ usd: "3" });
       const org = customer.organizationId;
       const paid = await gateway.chat<{ gateway: { request_id: string } }>(customer, hello());
-      gateway.simulator.behave({ behaviour: { latency_ms: 300 }, calls: 1 });
+      gateway.simulator.behave({ behaviour: { until_well: true }, calls: 1 });
       const crossing = gateway.chat(customer, hello());
       await waitFor(async () => (await gateway.balance(customer)).held > 0n, "the hold");
       clock.set(after);
+      gateway.simulator.behaveWell();
       expect((await crossing).status).toBe(200);
       await gateway.admin("POST", "/credits/refund", {
         request: paid.json.gateway.request_id,

@@ -92,16 +92,17 @@ test("a stream that hundreds of later requests overtake is still told when it en
   const { org, viewer } = await organization("overtaken");
   const key = await paying(org);
   const tail = await tailOf(viewer, org);
-  gateway.simulator.behave({ behaviour: { latency_ms: 6_000 }, calls: 1 });
+  gateway.simulator.behave({ behaviour: { until_well: true }, calls: 1 });
   const slow = gateway.chat(key, hello(PLAIN.model));
   await waitFor(async () => tail.text.includes('"state":"running"'), "the slow one to be told");
   const [, id = ""] = /id: (req_\w+)/.exec(tail.text) ?? [];
   await many(key, OVERTAKING);
   expect(statesOf(tail, id)).toEqual(["running"]);
+  gateway.simulator.behaveWell();
   expect((await slow).status).toBe(200);
   await waitFor(async () => statesOf(tail, id).length > 1, "its end to be told");
   expect(statesOf(tail, id)).toEqual(["running", "settled"]);
-}, 60_000);
+}, 120_000);
 
 async function paying(org: string): Promise<Customer> {
   await gateway.admin("POST", "/credits", { org, usd: "5", kind: "purchase" });
@@ -137,16 +138,16 @@ test.each([
     await waitFor(async () => tail.ended, "the tail to end");
     expect(tail.text).toBe(before);
   },
-  30_000,
+  120_000,
 );
 
 /** So many small calls, some at a time. */
-async function many(key: Customer, calls: number): Promise<void> {
+async function many(key: Customer, calls: number, at = gateway): Promise<void> {
   let left = calls;
   const lane = async (): Promise<void> => {
     for (; left > 0; ) {
       left -= 1;
-      await gateway.chat(key, { ...hello(PLAIN.model), max_tokens: 1 });
+      await at.chat(key, { ...hello(PLAIN.model), max_tokens: 1 });
     }
   };
   await Promise.all(Array.from({ length: 8 }, lane));
@@ -157,7 +158,7 @@ test("a removed member is sent nothing more, even if the clock is put back at th
   const owner = await newMember(root, gateway, { org, role: "owner", email: "set-back-owner@example.com" });
   const tail = await fetch(`${gateway.url}/app/v1/orgs/${org}/activity/tail`, {
     headers: { cookie: viewer.cookie },
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(60_000),
   });
   const { person } = await viewer.app("GET /session");
   await owner.app("DELETE /orgs/{org}/team/{member}", { org, member: person?.id ?? "" });
@@ -167,7 +168,7 @@ test("a removed member is sent nothing more, even if the clock is put back at th
   } finally {
     setSystemTime();
   }
-}, 30_000);
+}, 120_000);
 
 test("an open page does not hold up a stop", async () => {
   const { org, viewer } = await organization("stopped");
@@ -176,14 +177,14 @@ test("an open page does not hold up a stop", async () => {
   await gateway.restart();
   expect(performance.now() - toldAt).toBeLessThan(10_000);
   expect(tail).toEqual({ text: "retry: 2000\n\n", ended: true });
-}, 60_000);
+}, 120_000);
 
 test("a stop does not wait for a tail whose reader takes nothing", async () => {
-  const stopping = await startGateway({ configure: ({ limits }) => (limits.stopGraceMs = 50_000) });
+  const stopping = await startGateway({ configure: ({ limits }) => (limits.stopGraceMs = 100_000) });
   const operator = await firstOperator(stopping);
   const key = await stopping.customer();
   // Every row carries the name of its key: the rows are more than the sockets hold.
-  await stopping.tamper("UPDATE api_key SET name = ?1 WHERE key_id = ?2", "x".repeat(100_000), key.keyId);
+  await stopping.tamper("UPDATE api_key SET name = ?1 WHERE key_id = ?2", "x".repeat(500_000), key.keyId);
   const path = `/app/v1/orgs/${key.organizationId}/activity/tail`;
   const deaf = openSocket(stopping.url).pause();
   deaf.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: ${operator.cookie}\r\n\r\n`);
@@ -192,11 +193,11 @@ test("a stop does not wait for a tail whose reader takes nothing", async () => {
   const reading = (async () => {
     for await (const piece of reader.body ?? []) read += piece.byteLength;
   })();
-  for (let calls = 0; calls < 150; calls += 1) await stopping.chat(key, hello(PLAIN.model));
+  await many(key, 30, stopping);
   await waitFor(async () => read > 12_000_000, "both tails to be told of more than a socket holds");
   const toldAtMs = performance.now();
   await stopping.stop();
-  expect(performance.now() - toldAtMs).toBeLessThan(25_000);
+  expect(performance.now() - toldAtMs).toBeLessThan(25_000); // the deaf one would be cut after most of a minute
   await reading;
   deaf.destroy();
-}, 90_000);
+}, 240_000);

@@ -38,7 +38,7 @@ export interface Drawn {
  * measured.
  */
 const REST_FRAMES = 20;
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 /** True once nothing has been rendered for a while; false if that does not happen in time. Counting starts then. */
 const RESTED = `new Promise((resolve) => {

@@ -38,7 +38,7 @@ test.concurrent("figures stay while the gateway is away, say how old they are, a
   await available.waitFor();
   await page.route("**/app/v1/**", (route) => route.abort());
   const stale = page.getByText(/^Updated \d+(\.\d)? s ago\.$/).first();
-  await stale.waitFor({ timeout: 30_000 });
+  await stale.waitFor();
   expect(await available.isVisible()).toBe(true);
   expect(await page.getByRole("alert").count()).toBe(0);
   const line = page.getByRole("status").getByText(/^The gateway has not answered since /);
@@ -57,7 +57,7 @@ test.concurrent("figures stay while the gateway is away, say how old they are, a
   await page.goBack();
   await visitor.arrived(pageNames.billing);
   visitor.complained();
-  await stale.waitFor({ state: "detached", timeout: 15_000 });
+  await stale.waitFor({ state: "detached" });
   await visitor.leave();
 }, 120_000);
 
@@ -92,7 +92,7 @@ test.concurrent("a page that never arrived says so, with a way to try again", as
   );
   await visitor.open(path.organization(seeded.org, "keys"));
   const alert = page.getByRole("alert");
-  await alert.getByText("internal_error").waitFor({ timeout: 20_000 });
+  await alert.getByText("internal_error").waitFor();
   await inspect(visitor, "an error", { about: AWAY });
   await page.unrouteAll();
   await alert.getByRole("button", { name: stateTexts.retry }).click();

@@ -130,9 +130,12 @@ test("the page of a key", async () => {
 });
 
 test("the drawer of each model, with the reason why its route is closed", async () => {
+  const models = path.organization(hostile.org, "models");
+  await owner.open(models);
   for (const [n, text] of PAYLOADS.entries()) {
-    await owner.open(`${path.organization(hostile.org, "models")}?model=${routed(n)}`);
+    await owner.page.evaluate<void>(`history.pushState(null, "", "${models}?model=${routed(n)}")`);
     await owner.page.getByRole("dialog").getByText(routed(n)).first().waitFor();
+    await owner.settled();
     await inert(owner, [written(text, "closed")]);
   }
   await narrow(owner);

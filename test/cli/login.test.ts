@@ -65,7 +65,7 @@ test("a login is stored for its gateway, readable by nobody else, and never prin
   expect(statSync(terminal.credentials).mode & 0o777).toBe(0o600);
   expect(statSync(dirname(terminal.credentials)).mode & 0o777).toBe(0o700);
   expect((await keysOf())[first.key]).toBe("active");
-}, 30_000);
+}, 120_000);
 
 test("then commands find the gateway by themselves, and another address has no login", async () => {
   expect(await terminal.run(["org", "create", "--name", "Acme", "--json"])).toMatchObject({ code: 0 });
@@ -103,7 +103,7 @@ test("a second login replaces the first one, whose key is revoked", async () => 
   const second = saved().logins[gateway.url];
   expect(second?.key).not.toBe(first.key);
   expect(await keysOf()).toMatchObject({ [first.key]: "revoked", [second?.key ?? ""]: "active" });
-}, 30_000);
+}, 120_000);
 
 test("a declined login keeps the previous one", async () => {
   const before = saved();
@@ -113,14 +113,14 @@ test("a declined login keeps the previous one", async () => {
     { error: { message: "The login was declined.", next: expect.any(String) as string } },
   ]);
   expect(saved()).toEqual(before);
-}, 30_000);
+}, 120_000);
 
 test("a login that nobody decides about expires", async () => {
   const waiting = await terminal.login(gateway.url);
   clock.advance(601_000);
   const { code, out } = await waiting.ended;
   expect([code, out]).toEqual([1, expect.stringContaining("ten minutes")]);
-}, 30_000);
+}, 120_000);
 
 test("a gateway that restarts in between is polled again", async () => {
   const waiting = await terminal.login(gateway.url);
@@ -128,7 +128,7 @@ test("a gateway that restarts in between is polled again", async () => {
   await root.app("POST /operator/devices/{device}/approve", { device });
   await gateway.restart();
   expect((await waiting.ended).code).toBe(0);
-}, 40_000);
+}, 120_000);
 
 test("with two logins a gateway has to be named", async () => {
   const kept = readFileSync(terminal.credentials, "utf8");
@@ -179,4 +179,4 @@ test("logging out also forgets a key that was revoked on the People page", async
   expect((await terminal.run(["org", "list"])).err).toContain("./tollgate login");
   expect(await terminal.run(["logout"])).toMatchObject({ code: 0 });
   expect(saved()).toEqual({ logins: {} });
-}, 30_000);
+}, 120_000);

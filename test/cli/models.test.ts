@@ -111,7 +111,7 @@ test("a manifest is written verbatim, can be signed unchanged, and is not overwr
     Bun.spawnSync([PROGRAM, "release", ...args], { cwd: folder });
   expect(release("keygen", "--out", "keys").exitCode).toBe(0);
   expect(release("sign", path, "--key", "keys/release.private.jwk").exitCode).toBe(0);
-}, 60_000);
+}, 120_000);
 
 test("a link in the directory is neither followed nor replaced", async () => {
   mkdirSync(join(folder, "linked"));
@@ -251,7 +251,7 @@ test("without a network and without --from it uses the snapshot; an unknown name
   expect(out).toContain('"files": true}\nfile_tokens_max: 180000\nfile_pages_max: 100');
   for (const markup of ["0", "-1", "1e9", "much"])
     expect((await models("import", "--model", "gpt-5.6-sol", "--markup", markup)).code).toBe(2);
-}, 60_000);
+}, 120_000);
 
 test("a download is limited: no other host, no endless body, no plain http, a clear message when it fails", async () => {
   const endless = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(1 << 20)) });
@@ -288,4 +288,4 @@ test("a download is limited: no other host, no endless body, no plain http, a cl
   );
   expect((await models("import", "--from", "/dev/zero", "--model", "x")).err).toContain("larger than 32 MiB");
   expect((await models("import", "--from", "nowhere.json", "--model", "x")).err).toContain("cannot be read");
-}, 60_000);
+}, 120_000);

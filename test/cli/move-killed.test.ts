@@ -103,7 +103,7 @@ beforeAll(async () => {
     },
     people: rowsIn(join(template, "people.sqlite"), LEFT_BEHIND),
   };
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   for (const database of databases) await database.drop();
   for (const made of folders) rmSync(made, { recursive: true, force: true });
@@ -248,7 +248,7 @@ test("a previous sign-in works at the new place, with its keys, credits and audi
   } finally {
     await gateway.stop();
   }
-}, 60_000);
+}, 120_000);
 
 describe("taken back", () => {
   test.each(STAGES)(
@@ -322,4 +322,4 @@ test("no store moves into a database on which a gateway runs", async () => {
   } finally {
     await running.stop();
   }
-}, 60_000);
+}, 120_000);

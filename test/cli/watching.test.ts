@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ProcessGateway } from "../support/process-gateway.ts";
 import { PROGRAM } from "../support/program.ts";
+import { waitFor } from "../support/wait.ts";
 
 let gateway: ProcessGateway;
 let customer: { organizationId: string; secret: string };
@@ -25,16 +26,34 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
   return { out, err, code };
 }
 
+type Child = ReturnType<typeof start>;
+
+/** A command's output so far. */
+const outputs = new WeakMap<Child, { text: string }>();
+function outputOf(child: Child): { text: string } {
+  const found = outputs.get(child);
+  if (found !== undefined) return found;
+  const output = { text: "" };
+  outputs.set(child, output);
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const bytes of child.stdout) output.text += decoder.decode(bytes, { stream: true });
+  })();
+  return output;
+}
+
+/** Waits until a command's output contains `word` so many times. */
+async function prints(child: Child, word: string, times: number): Promise<void> {
+  const output = outputOf(child);
+  await waitFor(async () => output.text.split(word).length > times, `${times} × ${word}`);
+}
+
 /** A command's output until it contains `word` so many times; then it is ended. */
-async function until(child: ReturnType<typeof start>, word: string, times: number): Promise<string> {
-  let text = "";
-  for await (const bytes of child.stdout) {
-    text += new TextDecoder().decode(bytes);
-    if (text.split(word).length > times) break;
-  }
+async function until(child: Child, word: string, times: number): Promise<string> {
+  await prints(child, word, times);
   child.kill();
   await child.exited;
-  return text;
+  return outputOf(child).text;
 }
 
 const ask = (content: string): Promise<unknown> =>
@@ -62,10 +81,9 @@ test("request list: answers and refusals, newest first, page by page, by state",
 
 test("request tail prints each request that ends, once; it is no JSON document", async () => {
   const tail = start("request", "tail", "--org", customer.organizationId, "--status", "settled");
-  const told = until(tail, "settled", 4);
-  await Bun.sleep(1500); // the two earlier ones are shown
+  await prints(tail, "settled", 2); // the two earlier ones
   await Promise.all([ask("three"), ask("four")]);
-  const lines = (await told).trim().split("\n");
+  const lines = (await until(tail, "settled", 4)).trim().split("\n");
   expect(lines.length).toBe(4);
   expect(new Set(lines).size).toBe(4);
   const refused = await run("request", "tail", "--org", customer.organizationId, "--json");
@@ -81,24 +99,22 @@ test("request tail prints a request that hundreds of later ones overtake, once i
   const tails = [[], ["--status", "settled"]].map((filter) =>
     start("request", "tail", "--org", organizationId, ...filter),
   );
-  gateway.simulator.behave({ behaviour: { latency_ms: 8_000 }, calls: 1 });
+  gateway.simulator.behave({ behaviour: { until_well: true }, calls: 1 });
   const slow = gateway.chat(secret, call);
-  await Bun.sleep(3_000); // for both to see it run
+  await waitFor(async () => gateway.simulator.bill().at(-1)?.outcome === "running", "the slow one");
+  // Whoever has printed a later one has seen it run.
+  const later = (await gateway.chat(secret, call)).headers.get("x-request-id") ?? "";
+  await Promise.all(tails.map((tail) => prints(tail, later, 1)));
   const lanes = Array.from({ length: 10 }, async () => {
     for (let n = 0; n < OVERTAKING / 10; n += 1) await gateway.chat(secret, call);
   });
   await Promise.all(lanes);
+  gateway.simulator.behaveWell();
   const { status, headers } = await slow;
   expect(status).toBe(200);
   const id = headers.get("x-request-id") ?? "";
-  await Promise.all(
-    tails.map(async (tail) => {
-      const late = setTimeout(() => tail.kill(), 15_000);
-      expect((await until(tail, id, 1)).split(id)).toHaveLength(2);
-      clearTimeout(late);
-    }),
-  );
-}, 60_000);
+  for (const tail of tails) expect((await until(tail, id, 1)).split(id)).toHaveLength(2);
+}, 120_000);
 
 test("--watch shows a list again and again, and picks up changes", async () => {
   const watch = until(start("usage", "--org", customer.organizationId, "--watch", "0.2"), "REQUESTS", 4);

@@ -56,7 +56,7 @@ test.each([
     dangerouslyAllowBrowser: true,
     fetch: fetchInPage,
     maxRetries: 0,
-    timeout: 10_000,
+    timeout: 60_000,
   });
   const key = { "Idempotency-Key": crypto.randomUUID() };
   expect((await client.chat.completions.create(ASKED, { headers: key })).choices).toHaveLength(1);

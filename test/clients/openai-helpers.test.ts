@@ -136,7 +136,7 @@ test("vectors are decoded from base64, which the client requests by itself", asy
 test("a client that times out retries as often as configured, and each attempt is settled", async () => {
   gateway.simulator.behave({ behaviour: { tokens_per_second: 2, completion_tokens: 40 }, calls: 2 });
   const before = calls();
-  const asked = client({ timeout: 300, maxRetries: 1 }).chat.completions.create({
+  const asked = client({ timeout: 1_500, maxRetries: 1 }).chat.completions.create({
     model: PLAIN.model,
     messages,
   });

@@ -113,7 +113,7 @@ async function quoteOf(
   secret: string,
   body: unknown,
 ): Promise<{ max_charge_usd: string }> {
-  for (const untilMs = performance.now() + 20_000; ; await Bun.sleep(100)) {
+  for (const untilMs = performance.now() + 60_000; ; await Bun.sleep(100)) {
     const answer = await fetch(`${gateway.url}/v1/chat/completions/quote`, {
       method: "POST",
       headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },

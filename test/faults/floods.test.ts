@@ -20,7 +20,7 @@ const FLOOD_BYTES = 400 * 1024 * 1024;
 const GROWTH_BYTES_MAX = 300 * 1024 * 1024;
 const TOTAL_MS = 2_000;
 /** Enough for a flood to be refused for its content, not for its duration. */
-const PATIENT_MS = 20_000;
+const PATIENT_MS = 60_000;
 
 const said = event(delta({ content: "Hello" }));
 const finish = event(delta({}, "stop"));
@@ -91,7 +91,7 @@ beforeAll(async () => {
     configure: (config) => {
       for (const provider of config.providers) {
         const most = provider.name === "endless" ? TOTAL_MS : PATIENT_MS;
-        provider.timeouts = { connectMs: 2_000, firstTokenMs: most, idleMs: most, totalMs: most };
+        provider.timeouts = { connectMs: 20_000, firstTokenMs: most, idleMs: most, totalMs: most };
         provider.health = { ...provider.health, openAfterFailures: 1000 };
       }
     },
@@ -268,9 +268,9 @@ test.concurrent.each(DRIPS.map((one, nth) => ({ ...one, model: `drip-${nth}` }))
     expect(events.done).toBe(true);
     expect(textOf(events)).toBe("Hello");
     expect(tookMs).toBeGreaterThan(graceMs * 0.9);
-    expect(tookMs).toBeLessThan(graceMs + 3_500);
+    expect(tookMs).toBeLessThan(PATIENT_MS / 2);
   },
-  20_000,
+  120_000,
 );
 
 test.concurrent("text after a finish on every chunk is waited for like any text", async () => {

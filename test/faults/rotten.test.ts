@@ -167,7 +167,7 @@ describe.each(STORES)("%s", (name, open) => {
       await healthy?.stop();
       await gateway.stop();
     }
-  }, 120_000);
+  }, 240_000);
 });
 
 test("what is thrown where nobody waits for it is a line in the log and a count, and the gateway serves on", async () => {
@@ -210,4 +210,4 @@ test("what is thrown where nobody waits for it is a line in the log and a count,
     await gateway.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 120_000);
+}, 240_000);

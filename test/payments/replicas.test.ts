@@ -7,7 +7,7 @@ import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { NEWEST } from "../../src/store/page.ts";
 import { startReceiver } from "../alerts/receiver.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
-import { waitFor } from "../support/wait.ts";
+import { reads, waitFor } from "../support/wait.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
@@ -167,9 +167,11 @@ test("one crossing seen by two gateways is one message, delivered by one of them
   await second.alerts.rules.add(org, terms, Date.now());
   await Promise.all(gateways.map(({ alerts }) => alerts.watch(failed)));
   await Promise.all(gateways.map(({ alerts }) => alerts.deliver()));
+  // A gateway's own round may be delivering one of them.
+  const states = async (): Promise<string[]> =>
+    (await second.alerts.outbox.page(org, NEWEST, { limit: 10 })).rows.map(({ state }) => state);
+  await reads(states, ["delivered", "delivered"]);
   expect(receiver.arrived).toMatchObject([{ genuine: true }]);
-  const { rows } = await second.alerts.outbox.page(org, NEWEST, { limit: 10 });
-  expect(rows.map(({ state }) => state)).toEqual(["delivered", "delivered"]);
   expect((await second.services.alertService.rules(org)).data).toMatchObject([{ firing: true }]);
   await receiver.stop();
 });

@@ -2,10 +2,12 @@
 // Admission is refused at once, streams continue, what was acknowledged is there, and everything recovers by itself
 // (money.md §12).
 import { expect, test } from "bun:test";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { untilParts } from "../support/process-gateway.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
-import { waitFor } from "../support/wait.ts";
+import { reads, waitFor } from "../support/wait.ts";
 
 /** Each test has its own servers and mostly waits for them, so they run concurrently. */
 async function onTwoGateways(
@@ -68,7 +70,7 @@ test.concurrent("a database that is killed under load and restarted: no acknowle
     expect(Number(spent_usd)).toBeCloseTo(told, 6);
     expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("a database that is frozen for half a minute: refused at once, streams continue, settlements follow", async () => {
   await onTwoGateways(async ({ server, replicas }) => {
@@ -81,10 +83,10 @@ test.concurrent("a database that is frozen for half a minute: refused at once, s
       const asked = performance.now();
       const refused = await Promise.all([0, 1].map((n) => replicas.at(n).chat(secret, ask("Hello"))));
       expect(refused.map(({ status }) => status)).toEqual([503, 503]);
-      expect(performance.now() - asked).toBeLessThan(FROZEN_MS / 2);
+      expect(performance.now() - asked).toBeLessThan(FROZEN_MS);
       // At once in one of several tries: other work uses the machine, too.
       const took: number[] = [];
-      while (took.length < 5) {
+      while (took.length < 20 && !(Math.min(...took) < 500)) {
         const again = performance.now();
         expect((await replicas.first.chat(secret, ask("Hello"))).status).toBe(503);
         took.push(performance.now() - again);
@@ -95,7 +97,6 @@ test.concurrent("a database that is frozen for half a minute: refused at once, s
         async () => !(await ready(replicas, 0)) && !(await ready(replicas, 1)),
         "both to say that they are not ready",
       );
-      expect(performance.now() - asked).toBeLessThan(FROZEN_MS / 2);
       await Bun.sleep(FROZEN_MS);
     } finally {
       thaw(); // otherwise the following waits for ever
@@ -113,19 +114,24 @@ test.concurrent("a database that is frozen for half a minute: refused at once, s
     expect(Number(spent_usd)).toBeCloseTo(told, 6);
     expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("a gateway that ends while the database is away leaves its settlements on disk, and the next start settles them", async () => {
   await onTwoGateways(async ({ server, replicas }) => {
-    await replicas.simulate({ latency_ms: 3000 });
+    await replicas.simulate({ until_well: true });
     const { organizationId, secret } = await replicas.first.customer();
     const cut = replicas.first.chat(secret, ask("Hello"), { "idempotency-key": "spooled-one" });
     const call = () => replicas.first.simulator.bill().at(-1)?.outcome;
     await waitFor(async () => call() === "running", "the call");
     await server.crash();
+    replicas.first.simulator.behaveWell();
     await waitFor(async () => call() === "finished", "its answer");
-    await Bun.sleep(1000); // its charge waits for the database
-    await waitFor(async () => !(await ready(replicas, 1)), "it to be noticed without a request");
+    const data = join(replicas.first.folder, "data");
+    const kept = (): boolean =>
+      readdirSync(data).some((name) => name.startsWith("spool-") && statSync(join(data, name)).size > 0);
+    await waitFor(async () => kept(), "its charge to wait for the database on disk");
+    for (const at of [0, 1])
+      await waitFor(async () => !(await ready(replicas, at)), "it to be noticed without a request");
     await replicas.first.kill();
     await cut;
     await server.begin();
@@ -138,15 +144,13 @@ test.concurrent("a gateway that ends while the database is away leaves its settl
     await replicas.simulate({});
     expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
   });
-}, 120_000);
+}, 240_000);
 
 /** The balance once nothing is held any more: a refusal in doubt is undone by itself. */
 async function settled(replicas: Replicas, organizationId: string): ReturnType<Replicas["balance"]> {
-  for (let tries = 0; ; tries += 1) {
-    const balance = await replicas.balance(organizationId).catch(() => null);
-    if (balance !== null && (balance.held_usd === "0.000000000" || tries > 100)) return balance;
-    await Bun.sleep(200);
-  }
+  const held = async (): Promise<string> => (await replicas.balance(organizationId)).held_usd;
+  await reads(() => held().catch(() => ""), "0.000000000");
+  return await replicas.balance(organizationId);
 }
 
 const chargeIn = (text: string): number =>

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
-import { waitFor } from "../support/wait.ts";
+import { reads, waitFor } from "../support/wait.ts";
 
 test("a synchronous standby is promoted: no acknowledged answer is lost, the audit is clean", async () => {
   const primary = await PostgresServer.start();
@@ -41,12 +41,8 @@ test("a synchronous standby is promoted: no acknowledged answer is lost, the aud
     stop = true;
     await Promise.all(clients);
     expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
-    let balance = await replicas.balance(organizationId);
-    for (let tries = 0; balance.held_usd !== "0.000000000" && tries < 100; tries += 1) {
-      await Bun.sleep(200);
-      balance = await replicas.balance(organizationId);
-    }
-    expect(balance.held_usd).toBe("0.000000000");
+    await reads(async () => (await replicas.balance(organizationId)).held_usd, "0.000000000");
+    const balance = await replicas.balance(organizationId);
     expect(Number(balance.spent_usd)).toBeCloseTo(
       told.reduce((sum, charge) => sum + charge, 0),
       6,

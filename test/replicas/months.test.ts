@@ -35,6 +35,12 @@ test("no request waits while a long read delays the making of a month's partitio
   await reader.query(`DROP TABLE ${last}`); // as before the turn of its month
   const sweptAtMs = (): number => gateway.ledger.pulse().sweptAtMs ?? 0;
   const customer = await gateway.customer();
+  let usualMs = 0; // what a slow machine takes anyway
+  for (let calls = 0; calls < 20; calls += 1) {
+    const beganMs = performance.now();
+    await gateway.chat(customer, hello());
+    usualMs = Math.max(usualMs, performance.now() - beganMs);
+  }
   await reader.query("BEGIN");
   await reader.query("SELECT count(*) FROM usage_hour");
   const fromMs = sweptAtMs();
@@ -47,8 +53,8 @@ test("no request waits while a long read delays the making of a month's partitio
     await Bun.sleep(10); // each call notices a wait, however few there are
   }
   expect(await months()).toEqual(all.slice(0, -1));
-  expect(slowestMs).toBeLessThan(1_000);
+  expect(slowestMs).toBeLessThan(1_000 + 2 * usualMs);
   await reader.query("COMMIT");
   await waitFor(async () => (await months()).includes(last), "the month");
   await gateway.assertSound();
-}, 90_000);
+}, 120_000);

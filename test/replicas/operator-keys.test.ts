@@ -48,7 +48,7 @@ test("a gateway that stops takes its key with it", async () => {
   expect(await asked(token)).toBe(200);
   await second.stop();
   expect(await asked(token)).toBe(401);
-}, 60_000);
+}, 120_000);
 
 test("one that was killed leaves a key that expires within a day; that of a running one is renewed", async () => {
   const killed = await pod();
@@ -65,7 +65,7 @@ test("one that was killed leaves a key that expires within a day; that of a runn
   await renewOperatorKey({ ledger: first.ledger, dataDir: first.dataDir });
   expect(await all()).toEqual([401, 200]);
   await killed.stop();
-}, 60_000);
+}, 120_000);
 
 test("no renewal brings back a key that was revoked", async () => {
   const other = await pod();
@@ -75,7 +75,7 @@ test("no renewal brings back a key that was revoked", async () => {
   await renewOperatorKey({ ledger: other.ledger, dataDir: other.dataDir });
   expect(await asked(token)).toBe(401);
   await other.stop();
-}, 60_000);
+}, 120_000);
 
 test("of two gateways in one directory the file is the first one's, with a key that works, until that one ends; then the other's", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-one-directory-"));
@@ -129,4 +129,4 @@ test("of two gateways in one directory the file is the first one's, with a key t
     await shared.drop();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 90_000);
+}, 120_000);

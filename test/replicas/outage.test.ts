@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   customer = await gateway.customer();
   person = await firstOperator(gateway);
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   await gateway.stop();
   await server.stop();
@@ -118,7 +118,7 @@ test.concurrent("while the database is away everybody is told to come back, and 
   ]);
   gateway.simulator.behaveWell();
   await gateway.assertSound();
-}, 120_000);
+}, 240_000);
 
 test.concurrent("a gateway that is told to stop while the database is away ends, and the next start settles what it delivered", async () => {
   const server = await PostgresServer.start();
@@ -154,4 +154,4 @@ test.concurrent("a gateway that is told to stop while the database is away ends,
     await process.stop();
     await server.stop();
   }
-}, 120_000);
+}, 240_000);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   root = new Browser(replicas.first.url);
   const account = { name: "Before", email: "root@example.com", password: PASSWORD };
   await root.app("POST /welcome", {}, { token: firstRunToken(secret, Date.now()), ...account });
-}, 60_000);
+}, 120_000);
 afterAll(() => replicas.stop());
 
 const rename = (index: number, name: string) => {
@@ -41,7 +41,7 @@ test("concurrent changes at both gateways leave one line each, the last of them 
   expect(new Set(lines)).toEqual(new Set(names.map(line)));
   expect(lines).toHaveLength(names.length);
   expect(lines.at(-1)).toBe(line((await root.app("GET /session")).person?.name ?? ""));
-}, 60_000);
+}, 120_000);
 
 test("a change that waits too long for another one is told to come back", async () => {
   const client = new pg.Client({ connectionString: replicas.database.url });
@@ -59,7 +59,7 @@ test("a change that waits too long for another one is told to come back", async 
   expect((await root.app("GET /session")).person?.name).not.toBe("Waits"); // reads wait for nobody
   await client.end();
   expect((await signIn()).status).toBe(200);
-}, 60_000);
+}, 120_000);
 
 test("a gateway that is paused in the middle of a change is cut off", async () => {
   const before = await renamed();
@@ -87,4 +87,4 @@ test("a gateway that is paused in the middle of a change is cut off", async () =
   expect((await root.app("GET /session")).person?.name).toBe("Goes on");
   expect(await renamed()).toEqual([...before, line("Goes on")]);
   expect((await rename(1, "Awake")).status).toBe(200);
-}, 60_000);
+}, 120_000);

@@ -42,7 +42,7 @@ describe.each(["one gateway on sqlite", "one gateway on postgres", "two gateways
       const first = await open(null);
       gateways = [first, where.startsWith("two") ? await open(first) : first];
       customer = await first.customer({ usd: "1000" });
-    }, 60_000);
+    }, 120_000);
     afterAll(async () => {
       for (const gateway of new Set(gateways)) await gateway.stop();
       await database?.drop();

@@ -7,11 +7,13 @@ import { PLAIN, UNCOUNTED } from "../support/models.ts";
 import { untilParts } from "../support/process-gateway.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
+import { reads } from "../support/wait.ts";
+import { untilProgressKept } from "../support/progress.ts";
 
 let replicas: Replicas;
 beforeAll(async () => {
   replicas = await Replicas.start(3, await testPostgres());
-}, 120_000);
+}, 240_000);
 afterAll(() => replicas.stop());
 
 const ask = (content: string, more: object = {}): object => ({
@@ -50,12 +52,12 @@ test.concurrent("a gateway that is killed in mid-stream: the others charge what 
     const before = await replicas.calls();
     const doomed = replicas.at(2).listen(secret, body, headers);
     await untilParts([doomed], 20);
-    await Bun.sleep(1500); // a stream's progress is recorded from time to time
+    await untilProgressKept(replicas.database.url);
     await replicas.at(2).kill();
     await doomed.ended;
     const unkept = await replicas.at(1).chat(secret, body, headers); // follows the dead stream until it is swept
     expect(unkept.status).toBe(200);
-    while ((await replicas.balance(organizationId)).held_usd !== "0.000000000") await Bun.sleep(200);
+    await reads(async () => (await replicas.balance(organizationId)).held_usd, "0.000000000");
     expect(Number((await replicas.balance(organizationId)).spent_usd)).toBeGreaterThan(0);
     const retry = await replicas.at(0).chat(secret, body, headers);
     expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
@@ -65,7 +67,7 @@ test.concurrent("a gateway that is killed in mid-stream: the others charge what 
   } finally {
     await replicas.stop();
   }
-}, 120_000);
+}, 240_000);
 
 describe("200 concurrently over three gateways, every call costing its whole hold", () => {
   beforeAll(async () => {
@@ -108,13 +110,13 @@ describe("200 concurrently over three gateways, every call costing its whole hol
   test("credits for exactly seven serve seven", async () => {
     // Its bound equals its count: no running hold can be lowered, at any gateway.
     expect(await flood(UNCOUNTED.model)).toEqual({ served: 7, refused: 193, available: 0n });
-  }, 120_000);
+  }, 240_000);
 
   test("if a gateway may lower its own requests' holds, seven or more are served, each paid", async () => {
     const { served, refused } = await flood(PLAIN.model);
     expect(served + (refused ?? 0)).toBe(200);
     expect(served).toBeGreaterThanOrEqual(7);
-  }, 120_000);
+  }, 240_000);
 });
 
 const usdOf = (text: string | undefined): bigint => parseUsd(text ?? "") ?? -1n;
@@ -151,7 +153,7 @@ test.each([false, true])(
     expect([Number(spent_usd) > 0, held_usd]).toEqual([true, "0.000000000"]);
     await replicas.simulate({});
   },
-  120_000,
+  240_000,
 );
 
 /** Comments keep a quiet stream open; they are not part of the answer. */

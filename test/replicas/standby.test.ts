@@ -17,6 +17,8 @@ interface Installation {
   gateway: ProcessGateway;
   /** Another gateway on the same database. */
   other: ProcessGateway;
+  /** Until a commit waits for the standby. */
+  untilWaiting(this: void): Promise<void>;
   /** Cancels commits' waits for the standby, as an operator in distress would: from then on the primary shows them. */
   cancelWaits(this: void): Promise<void>;
   /** The primary is lost for good, the standby takes over with what it has. */
@@ -36,6 +38,12 @@ async function withStandby(run: (on: Installation) => Promise<void>): Promise<vo
   const proxy = await CuttingProxy.start(url);
   const database = { url: proxy.through(url), drop: async () => {} };
   const replicas = await Replicas.start(2, { migrated: async () => database });
+  const untilWaiting = (): Promise<void> =>
+    waitFor(
+      async () =>
+        (await admin.query("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).rows.length > 0,
+      "a commit that waits for the standby",
+    );
   const cancelWaits = async (): Promise<void> => {
     const waits = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     while (((await admin.query(waits)).rowCount ?? 0) > 0) await Bun.sleep(20);
@@ -48,7 +56,15 @@ async function withStandby(run: (on: Installation) => Promise<void>): Promise<vo
     while ((await replicas.first.get("/readyz")).status !== 200) await Bun.sleep(50);
   };
   try {
-    await run({ primary, standby, gateway: replicas.first, other: replicas.at(1), cancelWaits, failOver });
+    await run({
+      primary,
+      standby,
+      gateway: replicas.first,
+      other: replicas.at(1),
+      untilWaiting,
+      cancelWaits,
+      failOver,
+    });
   } finally {
     await admin.end().catch(() => {});
     await replicas.stop();
@@ -84,7 +100,7 @@ test.concurrent("a revocation that the standby has not confirmed is not acknowle
     expect(await revoke()).toBe(200);
     expect((await gateway.chat(secret, ask)).status).toBe(401);
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("a credit that the standby has not confirmed is not acknowledged, nor is its repetition; finally it counts once", async () => {
   await withStandby(async ({ standby, gateway, other, cancelWaits, failOver }) => {
@@ -105,22 +121,23 @@ test.concurrent("a credit that the standby has not confirmed is not acknowledged
     });
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("an answer whose charge the standby has not confirmed is not returned, not even from the store", async () => {
-  await withStandby(async ({ standby, gateway, other, cancelWaits, failOver }) => {
+  await withStandby(async ({ standby, gateway, other, untilWaiting, cancelWaits, failOver }) => {
     const { secret } = await gateway.customer();
     const headers = { "idempotency-key": "stalled-standby" };
     await fetch(`${gateway.simulator.url}/_sim`, {
       method: "POST",
-      body: JSON.stringify({ behaviour: { latency_ms: 3000 } }),
+      body: JSON.stringify({ behaviour: { until_well: true } }),
     });
     const first = gateway.chat(secret, ask, headers);
     const call = () => gateway.simulator.bill().at(-1)?.outcome;
     await waitFor(async () => call() === "running", "the call");
     await standby.crash();
+    gateway.simulator.behaveWell();
     await waitFor(async () => call() === "finished", "its answer");
-    await Bun.sleep(1_500); // its charge waits for the standby
+    await untilWaiting(); // its charge, for the standby
     await cancelWaits();
     const again = await other.chat(secret, ask, headers);
     await failOver();
@@ -131,7 +148,7 @@ test.concurrent("an answer whose charge the standby has not confirmed is not ret
     expect([status, retry.status, retry.text]).toEqual([200, 200, text]);
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
   });
-}, 120_000);
+}, 240_000);
 
 test.concurrent("a commit whose wait for the standby is canceled is not acknowledged", async () => {
   await withStandby(async ({ standby, gateway, cancelWaits, failOver }) => {
@@ -153,4 +170,4 @@ test.concurrent("a commit whose wait for the standby is canceled is not acknowle
     expect(told).toEqual([503, 503]);
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
   });
-}, 120_000);
+}, 240_000);

@@ -79,7 +79,7 @@ afterAll(async () => {
   await older.stop();
   await database.drop();
   for (const tree of of.trees) rmSync(tree, { recursive: true, force: true });
-}, 60_000);
+}, 120_000);
 
 const ask = (more: object = {}): object => ({
   model: "plain-1",

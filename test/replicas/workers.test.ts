@@ -93,7 +93,7 @@ test("three workers on one port: all serve, one that dies is replaced, SIGTERM e
   } finally {
     await end("SIGTERM");
   }
-}, 120_000);
+}, 240_000);
 
 test("if the first of them dies another one takes the directory: the command line finds it, and no key is left behind", async () => {
   const { serve, admin, folder, workers, end } = await started(2);
@@ -121,7 +121,7 @@ test("if the first of them dies another one takes the directory: the command lin
   } finally {
     await end("SIGTERM");
   }
-}, 120_000);
+}, 240_000);
 
 test("workers whose parent was killed end by themselves, and what they answer is answered to its end", async () => {
   const { serve, workers, end } = await started(2);
@@ -147,7 +147,7 @@ test("workers whose parent was killed end by themselves, and what they answer is
     for (const pid of pids.filter(isRunning)) process.kill(pid, "SIGKILL");
     await end("SIGKILL");
   }
-}, 120_000);
+}, 240_000);
 
 test("the embedded store belongs to one process: more workers are refused", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-workers-"));
