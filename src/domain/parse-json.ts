@@ -5,7 +5,7 @@ import { withLargeNumbers } from "./exact-json.ts";
 import { type Outline, outlineOf } from "./json-outline.ts";
 import { isJsonObject } from "./read-value.ts";
 import { Refusal } from "./refusals.ts";
-import { type ReceivedBody, tooManyValues } from "./received-body.ts";
+import { FIELDS_MAX, type ReceivedBody, tooManyValues, VALUES_MAX } from "./received-body.ts";
 import { WrittenLists } from "./written-lists.ts";
 
 const MAX_JSON_DEPTH = 64;
@@ -27,12 +27,13 @@ const OPAQUE: ReadonlySet<string> = new Set([
   "tools.parameters",
   "tools.tools.parameters",
 ]);
-/** Reads the bytes of a body as one JSON value. Throws the refusal `invalid_json` for anything else. */
+
+/**
+ * Reads the bytes of a body as one JSON value. Throws the refusal `invalid_json` for anything else, and `too_many_values` for more
+ * members or values than any body may have.
+ */
 export function parseJson(bytes: Uint8Array): unknown {
-  const text = decode(bytes);
-  const outline = outlineOf(bytes, { depth: MAX_JSON_DEPTH });
-  if (outline === null) throw tooDeep();
-  const { value, large } = valueOf(text, outline);
+  const { value, large } = read(bytes, outlineOf(bytes, { members: FIELDS_MAX, values: VALUES_MAX }));
   if (large) throw tooLarge();
   inspect(bytes, value);
   return value;
@@ -45,29 +46,32 @@ export interface ReadRequest {
   written: WrittenLists | null;
 }
 
-/**
- * The same for a request to a model: numbers that are too large go through as they were written (`exact-json.ts`), where it is
- * opaque. Throws `too_many_values`, too.
- */
+/** The same for a request to a model: numbers that are too large go through as they were written (`exact-json.ts`), where it is opaque. */
 export function parseRequestJson(body: ReceivedBody): ReadRequest {
-  const text = decode(body.bytes);
-  const outline = body.outline();
-  if (outline === null) throw tooManyValues();
-  if (outline.depth > MAX_JSON_DEPTH) throw tooDeep();
-  const read = valueOf(text, outline);
-  const value = read.large ? withOpaqueNumbers(text, read.value) : read.value;
+  const { text, value: parsed, large } = read(body.bytes, body.outline());
+  const value = large ? withOpaqueNumbers(text, parsed) : parsed;
   inspect(body.bytes, value);
-  return { value, written: read.large ? null : writtenLists(body, value) };
+  return { value, written: large ? null : writtenLists(body, value) };
 }
 
-/** Depth was looked at before: `JSON.parse` recurses. `large`: there are numbers that JSON text can say and we cannot hold. */
-function valueOf(text: string, outline: Outline): { value: unknown; large: boolean } {
+interface Read {
+  text: string;
+  value: unknown;
+  /** There are numbers that JSON text can say and we cannot hold. */
+  large: boolean;
+}
+
+function read(bytes: Uint8Array, outline: Outline | null): Read {
+  const text = decode(bytes);
+  if (outline === null) throw tooManyValues();
+  // Before `JSON.parse`, which recurses.
+  if (outline.depth > MAX_JSON_DEPTH) throw tooDeep();
   const numbers = { large: false };
   const value = parse(text);
   // A repeated key collapses in the parsed value, so its members are fewer than the colons that were written.
   if (countMembers(value, numbers) !== outline.members)
     throw invalidJson("an object has the same key twice", "Send each key once.");
-  return { value, large: numbers.large };
+  return { text, value, large: numbers.large };
 }
 
 /** Null where little is taken over: then its bytes are not kept. */

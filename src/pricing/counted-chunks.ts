@@ -4,7 +4,7 @@ import type { TableName } from "./vocabulary.ts";
 
 /** Shorter ones are ends of texts, which come once, and answers, which are their own. */
 const CHARACTERS_MIN = 8_192;
-/** Chunks in each of two generations: some 2 MB in all, the conversations of 100 agents at 2.5 MB each. */
+/** Chunks in each of two generations: 1.5 MB in all, for 250 MB of text. */
 const GENERATION = 8_192;
 
 export interface CountedText {

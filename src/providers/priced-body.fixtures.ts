@@ -162,6 +162,22 @@ export function isPricedAsSent<How>(shape: Shape<How>): void {
     );
   });
 
+  test("a longer conversation makes the text of the exact count longer at its end, and changes nothing in front", () => {
+    const said = (role: "user" | "assistant", content: string): Message => ({ role, content });
+    const messages = [said("user", "first"), said("assistant", "second"), said("user", "third")];
+    const all = {
+      tools: [{ type: "function" as const, function: { name: "look", parameters: { type: "object" } } }],
+      stop: ["end"],
+    };
+    fc.assert(
+      fc.property(shape.how, (how) => {
+        const short = shape.prepare({ ...all, messages: messages.slice(0, 1) }, how).text();
+        const long = shape.prepare({ ...all, messages }, how).text();
+        expect([long.startsWith(short), short.includes("look")]).toEqual([true, true]);
+      }),
+    );
+  });
+
   test("a printed body is JSON with its ceiling in it, and the same once it was sent", () => {
     fc.assert(
       fc.property(requests, shape.how, fc.integer({ min: 1 }), (request, how, ceiling) => {

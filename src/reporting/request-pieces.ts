@@ -36,24 +36,23 @@ interface Walked {
 export type RequestPiece = ReturnType<typeof pieceOfRequests>;
 export type RequestLogPiece = ReturnType<typeof pieceOfLog>;
 
-const pieceOfRequests = ({ organizationId, after, last }: Bounds) =>
+const within = ({ organizationId, after, last }: Bounds) =>
+  fragment<boolean>`org_id = ${organizationId} AND request_id > ${after} AND request_id <= ${last}`;
+
+const pieceOfRequests = (bounds: Bounds) =>
   from
     .selectFrom("request")
     .selectAll()
-    .where("org_id", "=", organizationId)
-    .where("request_id", ">", after)
-    .where("request_id", "<=", last)
+    .where(within(bounds))
     .orderBy("request_id")
     .limit(PIECE_ROWS)
     .as("request");
 
-const pieceOfLog = ({ organizationId, after, last }: Bounds) =>
+const pieceOfLog = (bounds: Bounds) =>
   from
     .selectFrom("journal")
     .selectAll()
-    .where("org_id", "=", organizationId)
-    .where("request_id", ">", after)
-    .where("request_id", "<=", last)
+    .where(within(bounds))
     .orderBy("request_id")
     .limit(PIECE_ROWS)
     .as("journal");

@@ -201,6 +201,24 @@ async function ask(path: string, text: string): Promise<{ id: string; hold: unkn
   return { id, hold: [hold, charge, promptTokensMax] };
 }
 
+test("a tool's answers keep the order of names that their caller wrote, and cost what they cost in ours", async () => {
+  const answer = (at: number) => ({ role: "tool", tool_call_id: `c${at}`, content: LONG });
+  const steps = Array.from({ length: 30 }, (_, at) => [
+    { role: "assistant", content: null, tool_calls: [call(`c${at}`)] },
+    answer(at),
+  ]).flat();
+  const body = { ...CHAT, messages: [{ role: "user", content: "look" }, ...steps] };
+  const taken = await ask("/v1/chat/completions", JSON.stringify(body));
+  const text = came[1]?.text ?? "";
+  for (let at = 0; at < 30; at += 1) expect(text).toInclude(JSON.stringify(answer(at)));
+  came = [];
+  const printed = await ask("/v1/chat/completions", JSON.stringify(body, null, 2));
+  expect(printed.hold).toEqual(taken.hold);
+  const other = came[1]?.text ?? "";
+  expect(JSON.parse(other)).toEqual(JSON.parse(text));
+  expect(Buffer.byteLength(other)).toBe(Buffer.byteLength(text));
+});
+
 describe.each([
   {
     path: "/v1/chat/completions",

@@ -5,33 +5,46 @@ export interface ReadingThread {
   /** The statements so far, in their order. */
   readonly asked: readonly Question[];
   /** From now on statements are kept back until `goOn`. */
-  hold(): void;
-  goOn(): void;
+  hold: () => void;
+  goOn: () => void;
   /** Ends the watching. */
   stop(): void;
+}
+
+interface Gate extends Pick<ReadingThread, "hold" | "goOn"> {
+  /** Sends now, or once what is held back goes on. */
+  pass: (send: () => void) => void;
+}
+
+/** Statements go through it in their order. */
+export function gate(): Gate {
+  let kept: (() => void)[] | null = null;
+  return {
+    hold: () => void (kept ??= []),
+    goOn: () => {
+      const held = kept ?? [];
+      kept = null;
+      for (const send of held) send();
+    },
+    pass: (send) => void (kept === null ? send() : kept.push(send)),
+  };
 }
 
 /** To be called before the gateway starts. */
 export function watchReadingThread(): ReadingThread {
   const Thread = globalThis.Worker;
   const asked: Question[] = [];
-  let kept: (() => void)[] | null = null;
-  const goOn = (): void => {
-    const held = kept ?? [];
-    kept = null;
-    for (const send of held) send();
-  };
+  const { hold, goOn, pass } = gate();
   globalThis.Worker = class extends Thread {
     override postMessage(message: unknown): void {
       if (!isQuestion(message)) return super.postMessage(message);
       asked.push(message);
-      if (kept === null) return super.postMessage(message);
-      kept.push(() => super.postMessage(message));
+      pass(() => super.postMessage(message));
     }
   };
   return {
     asked,
-    hold: () => void (kept ??= []),
+    hold,
     goOn,
     stop: () => {
       goOn();

@@ -1,7 +1,7 @@
 // Watches what a gateway in this process reads for pages, on either store, and can hold it back between two statements.
 import pg from "pg";
 import type { Store } from "./gateway.ts";
-import { type ReadingThread, watchReadingThread } from "./reading-thread.ts";
+import { gate, type ReadingThread, watchReadingThread } from "./reading-thread.ts";
 
 /** To be called before the gateway starts. */
 export const watchReads = (store: Store): ReadingThread =>
@@ -14,21 +14,16 @@ function watchPages(): ReadingThread {
   const pools = pg.Pool.prototype as unknown as { query: Ask };
   const inherited = pools.query;
   const asked: { text: string; values: readonly unknown[] }[] = [];
-  let kept: (() => void)[] | null = null;
-  const goOn = (): void => {
-    const held = kept ?? [];
-    kept = null;
-    for (const send of held) send();
-  };
+  const { hold, goOn, pass } = gate();
   pools.query = async function (this: { options: { application_name?: string } }, text, values) {
     if (this.options.application_name !== "tollgate pages") return await inherited.call(this, text, values);
     asked.push({ text, values });
-    if (kept !== null) await new Promise<void>((send) => void kept?.push(send));
+    await new Promise<void>(pass);
     return await inherited.call(this, text, values);
   } as Ask;
   return {
     asked,
-    hold: () => void (kept ??= []),
+    hold,
     goOn,
     stop: () => {
       goOn();

@@ -7,7 +7,6 @@ import type { Rooms } from "../../api/rooms.ts";
 import { methodOf, pathFields, pathOf, type Target } from "../../api/target.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
 import { parseJson } from "../../domain/parse-json.ts";
-import { ReceivedBody, tooManyValues } from "../../domain/received-body.ts";
 import type { People } from "../../people/people.ts";
 import { readJsonBody, strangersRoom } from "../body.ts";
 import { once } from "../remember.ts";
@@ -196,7 +195,6 @@ async function bodyOf(
       ? strangersRoom(uploads, target, call.env.visitor.address)
       : { uploads, account: caller.actor.id };
   const body = await readJsonBody(request, { ...room, limitBytes });
-  if (new ReceivedBody(body).outline() === null) throw tooManyValues();
   return parseJson(body);
 }
 
