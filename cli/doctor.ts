@@ -1,5 +1,6 @@
 // `doctor` says what is configured, what is missing and what to do next, without touching anything. Exit code 1 when
 // the gateway would not start as things stand: whatever `serve` would refuse is reported in the same words.
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Config } from "../src/config/config.ts";
 import { type Finding, note, ok, refused } from "./finding.ts";
@@ -78,6 +79,7 @@ function settingFindings(config: Config): Finding[] {
     config.publicUrl === null
       ? note("public_url", "not set: links show the listening address", "Set public_url behind a proxy.")
       : ok("public_url", config.publicUrl),
+    proxyFinding(config),
     ...providers.map(providerFinding),
     ...shortTimes(config).map(timeFinding),
   ];
@@ -164,17 +166,41 @@ function descriptorsFinding({ limits: { maxConcurrent } }: Config): Finding {
   );
 }
 
-/** What Bun's fetch would obey on its own (hardening.md §1). */
+const PROXY_VARIABLES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+
+function proxyFinding({ outbound: { proxy } }: Config): Finding {
+  if (proxy !== null) return ok("outbound proxy", new URL(proxy.url).host);
+  const ignored = PROXY_VARIABLES.filter((name) => process.env[name]);
+  return ignored.length === 0
+    ? ok("outbound proxy", "none: providers are reached directly")
+    : note(
+        "outbound proxy",
+        `none; ${ignored.join(", ")} ignored`,
+        "Set outbound.proxy if providers are reached through it.",
+      );
+}
+
+/** As this shell may name them; the runtime only warns of a file that it cannot read. */
+function authorityFindings(): Finding[] {
+  const file = process.env["NODE_EXTRA_CA_CERTS"];
+  if (file === undefined || file === "") return [];
+  return [
+    existsSync(file)
+      ? ok("more authorities", `${file} (NODE_EXTRA_CA_CERTS)`)
+      : refused(
+          "more authorities",
+          `NODE_EXTRA_CA_CERTS: there is no file ${file}`,
+          "Correct the path, or unset it.",
+        ),
+  ];
+}
+
+/** What the runtime would otherwise decide on its own (hardening.md §1). */
 function processFindings(): Finding[] {
-  const proxies = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"].filter(
-    (name) => process.env[name],
-  );
   const connections = process.env["BUN_CONFIG_MAX_HTTP_REQUESTS"];
   return [
     ok("runtime", `Bun ${Bun.version}`),
-    proxies.length === 0
-      ? ok("proxy variables", "none")
-      : note("proxy variables", proxies.join(", "), "The gateway ignores them for provider calls."),
+    ...authorityFindings(),
     connections === undefined
       ? note(
           "upstream connections",

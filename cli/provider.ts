@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import type { ProviderConfig } from "../src/config/config.ts";
 import type { Failure } from "../src/providers/failure.ts";
+import type { OutboundProxy } from "../src/lib/outbound.ts";
 import type { Provider } from "../src/providers/provider.ts";
 import type { Trial } from "../src/providers/trial.ts";
 import { Problem } from "./problem.ts";
@@ -30,8 +31,9 @@ export function addProvider(program: Command): void {
 }
 
 async function testProvider(name: string, options: TestOptions): Promise<Outcome> {
-  const config = await configured(name, options);
-  const running = await opened(config);
+  const { config, proxy } = await configured(name, options);
+  const way = await wayTo(config, proxy);
+  const running = await opened(config, way);
   const { provider } = running;
   const { tryProvider } = await import("../src/providers/trial.ts");
   try {
@@ -41,7 +43,7 @@ async function testProvider(name: string, options: TestOptions): Promise<Outcome
     const steps: (Omit<Trial, "failure"> & { next: string | null })[] = [];
     const probed = config.health.probe !== null;
     for await (const { failure, ...step } of tryProvider(provider, { model, probed })) {
-      steps.push({ ...step, next: failure === null ? nextOf(step, name) : remedy(failure, config) });
+      steps.push({ ...step, next: failure === null ? nextOf(step, name) : remedy(failure, config, way) });
       say(`${step.state.padEnd(8)}${step.check}`);
     }
     const ok = steps.every(({ state }) => state !== "failed");
@@ -67,13 +69,18 @@ async function testProvider(name: string, options: TestOptions): Promise<Outcome
   }
 }
 
-async function configured(name: string, { config, dataDir }: TestOptions): Promise<ProviderConfig> {
+interface Configured {
+  config: ProviderConfig;
+  proxy: OutboundProxy | null;
+}
+
+async function configured(name: string, { config, dataDir }: TestOptions): Promise<Configured> {
   const { ConfigError, loadConfig } = await import("../src/config/config.ts");
   const flags = { ...(config !== undefined && { config }), ...(dataDir !== undefined && { dataDir }) };
   try {
-    const { providers } = loadConfig({ env: process.env, cwd: process.cwd(), flags });
+    const { providers, outbound } = loadConfig({ env: process.env, cwd: process.cwd(), flags });
     const found = providers.find((one) => one.name === name);
-    if (found !== undefined) return found;
+    if (found !== undefined) return { config: found, proxy: outbound.proxy };
     const known = providers.map((one) => one.name).join(", ");
     throw new Problem(`There is no provider ${name} in the configuration.`, `It has: ${known}.`);
   } catch (error) {
@@ -82,7 +89,17 @@ async function configured(name: string, { config, dataDir }: TestOptions): Promi
   }
 }
 
-async function opened({ name, kind, baseUrl, timeouts, health, own }: ProviderConfig): Promise<{
+/** The proxy that leads to the provider, as from the gateway; null: directly. What else this process asks takes the same way. */
+async function wayTo({ baseUrl }: ProviderConfig, proxy: OutboundProxy | null): Promise<string | null> {
+  const { proxyTo, takeProxy } = await import("../src/lib/outbound.ts");
+  takeProxy(proxy, process.env);
+  return baseUrl === null ? null : proxyTo(baseUrl, proxy);
+}
+
+async function opened(
+  { name, kind, baseUrl, timeouts, health, own }: ProviderConfig,
+  proxy: string | null,
+): Promise<{
   provider: Provider;
   stop(): Promise<void>;
 }> {
@@ -90,7 +107,7 @@ async function opened({ name, kind, baseUrl, timeouts, health, own }: ProviderCo
   const at = baseUrl ?? inside?.baseUrl;
   if (at === undefined) throw new Problem(`${name} has no address.`, "Set its base_url.");
   return {
-    provider: await kind.create({ name, baseUrl: at, timeouts, probePath: health.probe }, own),
+    provider: await kind.create({ name, baseUrl: at, timeouts, probePath: health.probe, proxy }, own),
     stop: async () => await inside?.stop(),
   };
 }
@@ -142,11 +159,13 @@ const nextOf = ({ check, state }: Pick<Trial, "check" | "state">, name: string):
 };
 
 /** What to do about a failure, by its cause. */
-function remedy({ reason }: Failure, { kind, name }: ProviderConfig): string {
+function remedy({ reason }: Failure, { kind, name }: ProviderConfig, way: string | null): string {
   switch (reason) {
     case "connect":
     case "connect_timeout":
-      return `Check base_url of ${name}, and that this machine can reach it.`;
+      return way === null
+        ? `Check base_url of ${name}, and that this machine can reach it.`
+        : `Check base_url of ${name}, outbound.proxy with its user and password, and what the proxy allows.`;
     case "shortage":
       return "This machine cannot open another connection: check ulimit -n, and what else is running here.";
     case "account":

@@ -9,6 +9,7 @@ import { CALLER_LIMITS } from "../limits/caller-limits.ts";
 import type { ProviderKind } from "../providers/kind.ts";
 import { parseNetwork } from "../lib/networks.ts";
 import { mail } from "./mail-settings.ts";
+import { outbound } from "./outbound-settings.ts";
 import { providers } from "./provider-settings.ts";
 import { tracing } from "./tracing-settings.ts";
 import {
@@ -245,6 +246,7 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
     })
       .optional()
       .transform(nullIfAbsent),
+    outbound: outbound.prefault({}),
     providers: providers(kinds).prefault([{ name: "simulator", kind: "simulator" }]),
     idempotency: idempotency.prefault({}),
     payments: payments.prefault({}),

@@ -10,6 +10,7 @@ export const shownSettings = (config: Config): Record<string, unknown> => ({
   headroom: config.headers.headroom,
   cors_origins: config.cors.origins.length,
   release_keys: config.trust?.releaseKeys.length ?? null,
+  outbound: { proxy: config.outbound.proxy !== null, no_proxy: config.outbound.proxy?.except.length ?? 0 },
   providers: config.providers.map(({ name, kind, own, health, timeouts }) => ({
     name,
     kind: kind.name,

@@ -8,6 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { listeningAddress } from "../lib/listening-address.ts";
 import { createLog, type Log } from "../lib/log.ts";
+import { takeProxy } from "../lib/outbound.ts";
 import { unlessAborted } from "../lib/within.ts";
 import { lostWhileStarting } from "../store/postgres-error.ts";
 import { firstRunLink } from "./dashboard-api.ts";
@@ -76,7 +77,7 @@ export async function start(config: Config, ports: StartPorts = {}): Promise<Run
     worker: ports.worker ?? null,
     peopleTerms: ports.peopleTerms ?? {},
   };
-  ignoreProxies();
+  takeProxy(config.outbound.proxy, process.env);
   const store = await given.openStore(config, { ...given, clock: ports.clock });
   try {
     return await startOn(store, config, given);
@@ -93,7 +94,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
   const { ledger, sql, clock } = store;
   const { jobs, worker, signal } = given;
   signal?.throwIfAborted();
-  const providers = await openProviders(config.providers);
+  const providers = await openProviders(config.providers, config.outbound.proxy);
   let close = (): Promise<void> => providers.stop();
   try {
     const releases = await openReleases({
@@ -159,10 +160,4 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
 async function closeStore(store: OpenedStore): Promise<void> {
   await store.ledger.close();
   await store.close();
-}
-
-/** Bun's fetch uses proxy variables automatically; providers are reached directly or not at all (S13). */
-function ignoreProxies(): void {
-  for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"])
-    delete process.env[name];
 }

@@ -1,6 +1,7 @@
 // The configured providers as adapters of any kind. A provider without an address runs inside this process.
 import type { ProviderConfig } from "../config/config.ts";
 import type { ProviderKind } from "../providers/kind.ts";
+import { type OutboundProxy, proxyTo } from "../lib/outbound.ts";
 import { Failure } from "../providers/failure.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { HealthTarget } from "../releases/health.ts";
@@ -12,14 +13,20 @@ export interface Providers {
 }
 
 /** Builds one adapter per configured provider and starts those that run inside this process. */
-export async function openProviders(configs: readonly ProviderConfig[]): Promise<Providers> {
+export async function openProviders(
+  configs: readonly ProviderConfig[],
+  proxy: OutboundProxy | null,
+): Promise<Providers> {
   const stops: (() => Promise<void>)[] = [];
   const byName = new Map<string, Provider>();
   for (const { name, kind, own, timeouts, health, traceparent, ...config } of configs) {
     const baseUrl = config.baseUrl ?? (await startInside(kind, stops));
     byName.set(
       name,
-      await kind.create({ name, baseUrl, timeouts, probePath: health.probe, traceparent }, own),
+      await kind.create(
+        { name, baseUrl, timeouts, probePath: health.probe, traceparent, proxy: proxyTo(baseUrl, proxy) },
+        own,
+      ),
     );
   }
   return {

@@ -54,11 +54,15 @@ export class Failure extends Error {
 
 /**
  * Returns the failure for error `code` of a connection: the upstream's, unless this machine had no resources left for
- * one.
+ * one. `to` names where the connection should have led.
  */
-export function noConnection(code: string): Failure {
+export function noConnection(code: string, to = "the upstream"): Failure {
   const want = wantBehind(code);
   return want === null
-    ? new Failure("connect", "no", `no connection to the upstream (${code})`)
+    ? new Failure("connect", "no", `no connection to ${to} (${code})`)
     : new Failure("shortage", "no", `${want} for a connection (${code})`);
 }
+
+/** The failure if the proxy (`outbound.proxy`) answered with this status instead of opening a tunnel to the upstream. */
+export const noTunnel = (status: string): Failure =>
+  new Failure("connect", "no", `the proxy opened no connection to the upstream (${status})`);

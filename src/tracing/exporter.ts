@@ -137,7 +137,6 @@ export class SpanExporter {
         body: printExport(spans, source),
         redirect: "manual",
         decompress: false,
-        proxy: false,
         signal: AbortSignal.timeout(timeoutMs),
       });
       const body = await readAtMost(inflated(reply), EXPORT_ANSWER_BYTES_MAX);

@@ -1,5 +1,5 @@
 // One request to a server that issues credentials: bounded in time and bytes, sent only to the configured host,
-// without redirects or proxy. The words of its refusal are kept without what was sent to it.
+// without redirects. The words of its refusal are kept without what was sent to it.
 import { inflated } from "../../lib/inflated.ts";
 import { Failure, type FailureCause, noConnection } from "../failure.ts";
 import { readBounded } from "../http/call.ts";
@@ -41,7 +41,6 @@ export async function askLender(
       ...(body !== undefined && { body }),
       redirect: "manual",
       decompress: false,
-      proxy: false,
       timeout: false, // the signal decides
       signal,
     });

@@ -5,9 +5,10 @@ import { crashPoint } from "../../lib/crash-point.ts";
 import { wantIn } from "../../lib/shortage.ts";
 import { inflated } from "../../lib/inflated.ts";
 import type { Codec, Outgoing } from "../codec.ts";
-import { Failure, noConnection } from "../failure.ts";
+import { Failure } from "../failure.ts";
 import { type ErrorCodec, failureOfReply } from "./errors.ts";
 import type { AnswerRoom } from "../provider.ts";
+import { noConnectionFor } from "./opening.ts";
 import type { ConnectProbe } from "./probe.ts";
 import type { CallTimeouts } from "./timeouts.ts";
 
@@ -20,6 +21,8 @@ const ENDED = /security token [\w ]{0,60}\b(?:expired|invalid)\b/i;
 
 /** What a request passes through; `codec` authenticates it, and reads the error response. */
 export interface CallChannel {
+  /** Null: the upstream is reached directly. */
+  proxy: string | null;
   connectProbe: ConnectProbe;
   codec: ErrorCodec & Pick<Codec<unknown>, "authorize">;
 }
@@ -39,7 +42,7 @@ export interface Replied {
  */
 export async function send(
   outgoing: Outgoing,
-  { connectProbe, codec }: CallChannel,
+  { proxy, connectProbe, codec }: CallChannel,
   timeouts: CallTimeouts,
 ): Promise<Replied> {
   const { method, headers, body } = outgoing;
@@ -59,14 +62,14 @@ export async function send(
       body: body ?? null,
       redirect: "manual",
       decompress: false,
-      proxy: false,
+      proxy: proxy ?? false,
       timeout: false, // CallTimeouts decides
       signal: timeouts.signal,
     });
     reply = inflated(arrived);
   } catch (error) {
     if (timeouts.reason !== null) throw timeouts.reason;
-    const failure = failureOfSocket(error);
+    const failure = failureOfSocket(error, proxy);
     if (failure.reason !== "shortage") connectProbe.suspect();
     throw failure;
   }
@@ -193,17 +196,18 @@ async function readCounting(source: BodyReader, fits: (bytes: number) => boolean
 
 /**
  * Error codes of Bun's fetch for a connection that was never established: a port that refused, an unknown name, no
- * descriptor or port of our own, a rejected certificate, which is checked before the first byte of the request. No
+ * descriptor or port of our own, a rejected certificate, which is checked before the first byte of the request, a proxy
+ * that opened no tunnel. No
  * other TLS error is proof: `EPROTO` is reported as "the handshake failed" even if the record after a written request
  * was broken, and a host that became unreachable may have received the request before. For those, the probe of the
  * next call is the proof.
  */
 const NEVER_CONNECTED =
-  /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|EMFILE|ENFILE|EADDRNOTAVAIL|CERT_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_ALTNAME_INVALID)$/;
+  /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|EMFILE|ENFILE|EADDRNOTAVAIL|CERT_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_ALTNAME_INVALID|ERR_PROXY_TUNNEL)$/;
 
-function failureOfSocket(error: unknown): Failure {
+function failureOfSocket(error: unknown, proxy: string | null): Failure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return NEVER_CONNECTED.test(code) ? noConnection(code) : lost(error);
+  return NEVER_CONNECTED.test(code) ? noConnectionFor(error, proxy) : lost(error);
 }
 
 /** The socket was lost after bytes were written: nobody knows what ran. */

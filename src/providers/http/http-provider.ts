@@ -22,6 +22,8 @@ export interface ProviderAddress {
   probePath: string | null;
   /** True if it is sent the trace that a call belongs to. */
   traceparent?: boolean;
+  /** The proxy that leads there (`lib/outbound.ts`); null or absent: it is reached directly. */
+  proxy?: string | null;
 }
 
 /** Returns the provider, one for each configured one; it holds no connection, only what is known of its host. */
@@ -31,7 +33,8 @@ export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Even
     baseUrl: upstream.baseUrl.replace(/\/+$/, ""),
     codec,
     wholeTimeouts: { ...upstream.timeouts, firstTokenMs: upstream.timeouts.totalMs },
-    connectProbe: new ConnectProbe(upstream.baseUrl, upstream.timeouts.connectMs),
+    proxy: upstream.proxy ?? null,
+    connectProbe: new ConnectProbe(upstream.baseUrl, upstream.timeouts.connectMs, upstream.proxy ?? null),
   };
   return {
     name: upstream.name,
@@ -51,6 +54,7 @@ interface Line<Event> extends ProviderAddress {
   /** For a whole answer, whose first byte may come at its end. */
   wholeTimeouts: Pick<Timeouts, "firstTokenMs" | "idleMs" | "totalMs">;
   codec: Codec<Event>;
+  proxy: string | null;
   connectProbe: ConnectProbe;
 }
 

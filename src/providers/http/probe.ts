@@ -2,44 +2,11 @@
 // timeout, cannot tell "never connected" from "no answer yet", and reports every TLS error as a failed handshake,
 // even one after the request was written. A probe can tell, so a dead host is proof of non-execution (money.md §2).
 // Busy providers are not probed: a host that answered lately is up.
-import { Failure, noConnection } from "../failure.ts";
+import { Failure } from "../failure.ts";
+import { type Host, noConnectionFor, type Open, openingThrough } from "./opening.ts";
 
 /** An answer this recent makes a probe unnecessary. */
 const FRESH_MS = 10_000;
-
-interface Host {
-  hostname: string;
-  port: number;
-}
-
-/** Opens a connection and closes it; with `handshake`, only after the TLS handshake. Throws an error with a `code`. */
-export type Open = (host: Host, handshake: boolean) => Promise<void>;
-
-const openAndClose: Open = (host, handshake) => (handshake ? shakeHands(host) : connect(host));
-
-async function connect(host: Host): Promise<void> {
-  await Bun.connect({ ...host, socket: { open: (socket) => void socket.end(), data: () => {} } });
-}
-
-/** Certificates are left to the call itself: its error for them cannot come later than the handshake. */
-async function shakeHands(host: Host): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  await Bun.connect({
-    ...host,
-    tls: { rejectUnauthorized: false, serverName: host.hostname },
-    socket: {
-      handshake(socket, well, error) {
-        if (well) resolve();
-        else reject(error ?? new Error("the TLS handshake failed"));
-        socket.end();
-      },
-      data() {},
-      error() {}, // what follows the handshake does not matter
-      close: () => reject(new Error("closed before the TLS handshake")),
-    },
-  });
-  await promise;
-}
 
 /** The probe of one host; concurrent calls share one check. */
 export class ConnectProbe {
@@ -53,7 +20,8 @@ export class ConnectProbe {
   constructor(
     baseUrl: string,
     private readonly connectMs: number,
-    private readonly open: Open = openAndClose,
+    private readonly proxy: string | null = null,
+    private readonly open: Open = openingThrough(proxy),
   ) {
     const url = new URL(baseUrl);
     this.secure = url.protocol === "https:";
@@ -89,26 +57,27 @@ export class ConnectProbe {
   }
 
   private async ask(): Promise<Failure | null> {
+    const giveUp = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<Failure>((resolve) => {
       const failure = new Failure("connect_timeout", "no", `no connection within ${this.connectMs} ms`);
       timer = setTimeout(resolve, this.connectMs, failure);
     });
     try {
-      return await Promise.race([this.connect(), late]);
+      return await Promise.race([this.connect(giveUp.signal), late]);
     } finally {
       clearTimeout(timer);
+      giveUp.abort();
     }
   }
 
-  private async connect(): Promise<Failure | null> {
+  private async connect(signal: AbortSignal): Promise<Failure | null> {
     try {
-      await this.open(this.host, !this.handshakeKnown);
+      await this.open(this.host, !this.handshakeKnown, signal);
       this.answered();
       return null;
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-      return noConnection(code);
+      return noConnectionFor(error, this.proxy);
     }
   }
 }
