@@ -31,6 +31,7 @@ import {
   sourceFence,
   WAY_OUT,
 } from "../store/move-fence.ts";
+import { checkingServer } from "../store/postgres-address.ts";
 import { placeOf } from "../store/postgres-error.ts";
 import { type InspectTerms, inspectPostgres } from "../store/postgres-inspect.ts";
 import { connectLong, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
@@ -310,7 +311,7 @@ const lookAt = (url: string, id: string): Promise<MoveArrival> =>
 
 async function withClient<T>(url: string, work: (client: import("pg").Client) => Promise<T>): Promise<T> {
   const { default: pg } = await import("pg");
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({ connectionString: checkingServer(url), connectionTimeoutMillis: 5_000 });
   client.on("error", () => {}); // the caller waiting for a statement receives the error
   await client.connect();
   try {

@@ -6,6 +6,7 @@ import pg from "pg";
 import { PEOPLE_SCHEMA as SCHEMA } from "../domain/data-files.ts";
 import { overloaded } from "../domain/overloaded.ts";
 import { auditLine } from "../store/audit-log.ts";
+import { checkingServer } from "../store/postgres-address.ts";
 import { confirmCommits } from "../store/postgres-confirmed.ts";
 import { errorKind, toldAway } from "../store/postgres-error.ts";
 import { keepingSettings } from "../store/postgres-session.ts";
@@ -21,9 +22,9 @@ const WAIT_MS = 5_000;
 const CHANGES = "changes of people";
 
 /** Rejects as `overloaded` if the database is unreachable. */
-export async function openPeopleSchema(connectionString: string): Promise<PeopleStore> {
+export async function openPeopleSchema(url: string): Promise<PeopleStore> {
   const pool = new pg.Pool({
-    connectionString,
+    connectionString: checkingServer(url),
     max: 5,
     application_name: "tollgate people",
     // A database that hangs does not respond to either; nobody at the dashboard should wait forever.

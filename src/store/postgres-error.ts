@@ -2,6 +2,7 @@
 // database is back; and at the start, what to tell the operator (money.md §7, hardening.md S11).
 import { isOverloaded, overloaded } from "../domain/overloaded.ts";
 import { messageOf } from "../domain/error-message.ts";
+import { isUntrustedCertificate } from "../lib/untrusted-certificate.ts";
 import { StoreFailure, type StoreFailureReason } from "./store-failure.ts";
 
 /**
@@ -53,7 +54,10 @@ const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&
   !("path" in error) && // a file error
   !OURS.test(error.name) && // "Unterminated string" is no terminated connection
-  (CONNECTION.test(error.message) || /^E[A-Z_]+$/.test(codeOf(error) ?? ""));
+  (CONNECTION.test(error.message) || /^E[A-Z_]+$/.test(codeOf(error) ?? "") || isUntrusted(error));
+
+/** The server's certificate is not trusted here; the first statement was never sent. */
+const isUntrusted = (error: unknown): boolean => isUntrustedCertificate(codeOf(error) ?? "");
 
 /** Turns the error of a database that is away into a refusal for callers; returns any other error as it is. */
 export const toldAway = (error: unknown): unknown =>
@@ -129,6 +133,23 @@ function knownFailure(error: unknown, url: string, named: DatabaseSetting): Stor
   return new StoreFailure("database", `the database ${placeOf(url)} ${why} (${messageOf(error)})`, wayOut);
 }
 
+/** The failure for a certificate that is not trusted, or a file of the address's TLS settings that cannot be read; else null. */
+function tlsFailure(error: unknown, url: string, named: DatabaseSetting): StoreFailure | null {
+  if (isUntrusted(error))
+    return new StoreFailure(
+      "database",
+      `the certificate of the database ${placeOf(url)} is not trusted: ${messageOf(error)}`,
+      `name its authority: sslrootcert=FILE in ${named}, or NODE_EXTRA_CA_CERTS=FILE`,
+    );
+  if (!(error instanceof Error) || !("path" in error) || !/[?&]ssl(?:root)?(?:cert|key)=/.test(url))
+    return null;
+  return new StoreFailure(
+    "database",
+    `a file of the TLS settings of ${named} cannot be read: ${messageOf(error)}`,
+    `correct sslrootcert, sslcert or sslkey in ${named}`,
+  );
+}
+
 /** Returns why the database did not open, and what to do; other errors come back as they are. */
 export function openingFailure(error: unknown, url: string, named: DatabaseSetting): unknown {
   const place = placeOf(url);
@@ -139,6 +160,8 @@ export function openingFailure(error: unknown, url: string, named: DatabaseSetti
   }
   const known = knownFailure(error, url, named);
   if (known !== null) return known;
+  const outside = tlsFailure(error, url, named);
+  if (outside !== null) return outside;
   if (errorKind(error) !== "store") return error;
   const setting = named === "DATABASE_URL" ? "DATABASE_URL, or database_url of tollgate.yaml," : named;
   return new StoreFailure(

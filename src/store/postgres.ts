@@ -1,6 +1,7 @@
 // Opens the PostgreSQL store, shared by any number of gateways: migrated once, its data key checked, an
 // epoch for this process. Sessions have the time limits of money.md §7; all of them are off by default.
 import pg from "pg";
+import { checkingServer } from "./postgres-address.ts";
 import { dataKeyCheck, dataKeyRefusal, opensWith, readDataKey, takeNextDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
 import { assertTakesEveryText } from "./postgres-encoding.ts";
@@ -70,7 +71,7 @@ const types: pg.CustomTypesConfig = {
 };
 
 const connectionOf = (url: string, name: string): pg.ClientConfig => ({
-  connectionString: url,
+  connectionString: checkingServer(url),
   application_name: `tollgate ${name}`,
   connectionTimeoutMillis: CONNECT_WITHIN_MS,
   query_timeout: ANSWER_WITHIN_MS,

@@ -146,13 +146,15 @@ async function templateAt(adminUrl: string): Promise<string> {
   return name;
 }
 
-const runOn = (url: string, sql: string): Promise<void> => onDatabase(url, (client) => client.query(sql));
+const runOn = (url: string, sql: string): Promise<void> =>
+  onDatabase(url, async (client) => void (await client.query(sql)));
 
-async function onDatabase(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+/** On a connection of its own, which is closed afterwards. */
+export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await work(client);
+    return await work(client);
   } finally {
     await client.end();
   }

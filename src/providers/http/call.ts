@@ -3,6 +3,7 @@
 // (§8.3).
 import { crashPoint } from "../../lib/crash-point.ts";
 import { wantIn } from "../../lib/shortage.ts";
+import { isUntrustedCertificate } from "../../lib/untrusted-certificate.ts";
 import { inflated } from "../../lib/inflated.ts";
 import type { Codec, Outgoing } from "../codec.ts";
 import { Failure } from "../failure.ts";
@@ -203,11 +204,13 @@ async function readCounting(source: BodyReader, fits: (bytes: number) => boolean
  * next call is the proof.
  */
 const NEVER_CONNECTED =
-  /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|EMFILE|ENFILE|EADDRNOTAVAIL|CERT_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_ALTNAME_INVALID|ERR_PROXY_TUNNEL)$/;
+  /^(?:ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|EMFILE|ENFILE|EADDRNOTAVAIL|ERR_PROXY_TUNNEL)$/;
 
 function failureOfSocket(error: unknown, proxy: string | null): Failure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return NEVER_CONNECTED.test(code) ? noConnectionFor(error, proxy) : lost(error);
+  return NEVER_CONNECTED.test(code) || isUntrustedCertificate(code)
+    ? noConnectionFor(error, proxy)
+    : lost(error);
 }
 
 /** The socket was lost after bytes were written: nobody knows what ran. */
