@@ -131,6 +131,8 @@ test(
         { error: { code: "overloaded" } },
       ]);
       expect(gateway.simulator.bill()).toHaveLength(calls);
+      // On the pool, whose connections are made anew without the ledger.
+      expect(await gateway.admin("GET", "/organizations").catch(String)).toContain("503");
       await becomes(CERTIFICATE);
       await waitFor(ready, "the gateway to come back");
       expect((await gateway.chat(secret, hello("plain-1"))).status).toBe(200);
