@@ -1,5 +1,9 @@
 // Reads `tollgate.yaml` into plain values. Keeps the position of each value, so that every complaint can name a line,
-// and replaces `${NAME}` from the environment: an unset or empty variable is a complaint, never an empty secret.
+// and replaces `${NAME}` from the environment and `${file:/PATH}` by a file's text: what is missing or empty is a complaint,
+// never an empty secret.
+import { readFileSync, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { messageOf } from "../domain/error-message.ts";
 import { settingsDigest } from "./file-digest.ts";
 import { LineCounter, isNode, parseDocument, type YAMLParseError } from "yaml";
 
@@ -21,7 +25,9 @@ export interface SettingsFile {
   digest: string | null;
 }
 
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+const REFERENCE = /\$\{(?:([A-Za-z_][A-Za-z0-9_]*)|file:([^{}]*))\}/g;
+/** Secrets are short, keys of cloud accounts a few KB. */
+const SECRET_BYTES_MAX = 64 * 1024;
 
 /** Parses YAML text. Aliases are bounded, duplicate keys are rejected, tags and merge keys have no effect. */
 export function parseSettingsFile(text: string, env: Record<string, string | undefined>): SettingsFile {
@@ -85,12 +91,35 @@ function replaceVariables(value: unknown, replacing: Replacing): unknown {
 }
 
 function replaceInText(text: string, { env, problems, path }: Replacing): string {
-  return text.replace(VARIABLE, (_, name: string) => {
-    const value = env[name];
-    if (value === undefined || value === "") {
-      const state = value === undefined ? "not set" : "empty";
-      problems.push({ path, message: `the environment variable ${name} is ${state}` });
-    }
-    return value ?? "";
+  return text.replace(REFERENCE, (_, name: string | undefined, file = "") => {
+    const { value, missing } = name === undefined ? textOf(file) : variable(name, env[name]);
+    if (missing !== null) problems.push({ path, message: missing });
+    return value;
   });
+}
+
+interface Replacement {
+  value: string;
+  /** What is wrong if there is no value. */
+  missing: string | null;
+}
+
+function variable(name: string, value: string | undefined): Replacement {
+  const state = value === undefined ? "not set" : "empty";
+  return { value: value ?? "", missing: value ? null : `the environment variable ${name} is ${state}` };
+}
+
+/** The text of a file, without the line's end that editors add. */
+function textOf(path: string): Replacement {
+  const none = (why: string): Replacement => ({ value: "", missing: `the file ${path} ${why}` });
+  if (!isAbsolute(path)) return none("must be named by its absolute path");
+  try {
+    const file = statSync(path);
+    if (!file.isFile()) return none("is not a plain file");
+    if (file.size > SECRET_BYTES_MAX) return none(`has more than ${SECRET_BYTES_MAX} bytes`);
+    const value = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path)).replace(/\r?\n$/, "");
+    return value === "" ? none("is empty") : { value, missing: null };
+  } catch (error) {
+    return none(`cannot be read: ${messageOf(error)}`);
+  }
 }
