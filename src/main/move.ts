@@ -33,7 +33,8 @@ import {
 } from "../store/move-fence.ts";
 import { placeOf } from "../store/postgres-error.ts";
 import { type InspectTerms, inspectPostgres } from "../store/postgres-inspect.ts";
-import { connectLong, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
+import { connectLong, type Mover, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
+import { type Say, SILENT } from "../lib/aloud.ts";
 import { lockDirectory } from "../store/directory-lock.ts";
 import { openedFrom } from "../store/private-file.ts";
 import { closeSqlite, connectSqlite, databasePath } from "../store/sqlite-connection.ts";
@@ -56,7 +57,11 @@ export interface MoveResult extends Moved {
  * Throws `StoreFailure` with what to do; both stores are then unchanged, or the old one is fenced until this runs
  * again.
  */
-export async function moveToPostgres(dataDirectory: string, url: string): Promise<MoveResult> {
+export async function moveToPostgres(
+  dataDirectory: string,
+  url: string,
+  say: Say = SILENT,
+): Promise<MoveResult> {
   const refusal = openingRefusal(dataDirectory, "mover") ?? peopleRefusal(dataDirectory);
   if (refusal !== null) throw refusal;
   const begun = moveOf(dataDirectory);
@@ -69,7 +74,7 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
   try {
     const fence = onFile(dataDirectory, (database) => fenced(database, url));
     crashPoint("move_fenced");
-    const { target, arrived } = await openFenced(dataDirectory, url, fence);
+    const { target, arrived } = await openFenced(dataDirectory, url, { ...fence, say });
     const completedEarlierRun = arrived === "moved";
     try {
       // Only now is the old store migrated: until here a refusal leaves it to the program that it is from.
@@ -216,13 +221,13 @@ function assertSamePlace({ place }: Fence, url: string): void {
 async function openFenced(
   dataDirectory: string,
   url: string,
-  { id, fresh }: Fence & { fresh: boolean },
+  { id, fresh, say }: Fence & { fresh: boolean; say: Say },
 ): Promise<{ target: PostgresStore; arrived: MoveArrival }> {
   let arrived: MoveArrival = "unknown";
   let marked = false;
   const from = { id, place: `${hostname()}:${dataDirectory}` };
   try {
-    const target = await openPostgresStore(url, dataDirectory, {
+    const mover: Mover = {
       id,
       check: assertTakes(from),
       begin: async (client) => {
@@ -232,7 +237,8 @@ async function openFenced(
         await fenceTarget(client, from);
         marked = true;
       },
-    });
+    };
+    const target = await openPostgresStore(url, dataDirectory, { mover, say });
     crashPoint("move_marked");
     return { target, arrived };
   } catch (error) {
