@@ -58,7 +58,9 @@ for (const [what, exchange] of Object.entries<Exchange>({
   });
 
 test("a refusal's code and the organization of a proven key are in the line, and nothing of them can be forged", () => {
-  const refusal = new Refusal("rate_limit_exceeded", 'No","org":"org_other"}\n{', { headers: { "x-code": "y" } });
+  const refusal = new Refusal("rate_limit_exceeded", 'No","org":"org_other"}\n{', {
+    headers: { "x-code": "y" },
+  });
   const written = printed((log) =>
     new AccessLog(log, clock, metrics).note(
       replyRefusal("req_01", refusal, { gateway: "{}" }),

@@ -78,11 +78,7 @@ const running =
  * Keeps gateways out until the end of the transaction, and those that slept for good; returns the database's
  * time.
  */
-async function shutOut(
-  client: Client,
-  { url, dataKey: from }: PostgresStore,
-  say: Say,
-): Promise<number> {
+async function shutOut(client: Client, { url, dataKey: from }: PostgresStore, say: Say): Promise<number> {
   const holder = async (): Promise<string> => (await whoseTurn(url)) ?? "whose is not known";
   await aloud(
     say,

@@ -117,7 +117,11 @@ async function openPostgres(
         ...(keyChanged !== undefined && { keyChanged }),
         ...upkeep,
       });
-    const ledger = await aloud(say, () => "the ledger: what earlier processes left is settled first", opening);
+    const ledger = await aloud(
+      say,
+      () => "the ledger: what earlier processes left is settled first",
+      opening,
+    );
     const { dataKey, pool } = store;
     return {
       ledger,

@@ -164,7 +164,8 @@ const HOLDER = `
 
 /** Returns who migrates the database now, in words; null if nobody does, or if this user may not see it. */
 export async function whoMigrates(client: ClientBase): Promise<string | null> {
-  const { rows } = await client.query<Record<"program" | "address" | "role" | "seconds" | "pid", unknown>>(HOLDER);
+  const { rows } =
+    await client.query<Record<"program" | "address" | "role" | "seconds" | "pid", unknown>>(HOLDER);
   const [holder] = rows;
   if (holder === undefined) return null;
   const { pid, program, address, role, seconds } = holder;

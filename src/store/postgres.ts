@@ -252,10 +252,7 @@ export async function whoseTurn(url: string): Promise<string | null> {
   }
 }
 
-function prepareOn(
-  client: pg.Client,
-  { url, dataDirectory, mover, say }: Preparing,
-): Promise<Uint8Array> {
+function prepareOn(client: pg.Client, { url, dataDirectory, mover, say }: Preparing): Promise<Uint8Array> {
   const work = async (): Promise<Uint8Array> => {
     const dataKey = await sharedDataKey(client, dataDirectory);
     await mover?.begin(client);

@@ -261,7 +261,9 @@ describe("the database ends one session of a start: the start goes on, and says 
       clearInterval(again);
       expect(proxy.cuts).toBe(4);
       expect(code).toBe(1);
-      expect(said).toMatch(/became unavailable during the start: .+; check that it is running, and start again/);
+      expect(said).toMatch(
+        /became unavailable during the start: .+; check that it is running, and start again/,
+      );
     } finally {
       await proxy.stop();
       await fresh.drop();
@@ -271,7 +273,10 @@ describe("the database ends one session of a start: the start goes on, and says 
 
 test("a wait for another gateway's migration says so after a second, and who has the turn", async () => {
   const fresh = await server.database();
-  const holder = new pg.Client({ connectionString: fresh.url, application_name: "tollgate start of another" });
+  const holder = new pg.Client({
+    connectionString: fresh.url,
+    application_name: "tollgate start of another",
+  });
   await holder.connect();
   await holder.query("BEGIN");
   await keepStartsOut(holder);
