@@ -34,7 +34,7 @@ import {
 import { placeOf } from "../store/postgres-error.ts";
 import { type InspectTerms, inspectPostgres } from "../store/postgres-inspect.ts";
 import { connectLong, type Mover, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
-import { type Say, SILENT } from "../lib/aloud.ts";
+import { aloud, type Say, SILENT } from "../lib/aloud.ts";
 import { lockDirectory } from "../store/directory-lock.ts";
 import { openedFrom } from "../store/private-file.ts";
 import { closeSqlite, connectSqlite, databasePath } from "../store/sqlite-connection.ts";
@@ -84,7 +84,11 @@ export async function moveToPostgres(
       try {
         moved = completedEarlierRun
           ? { rows: {}, sums: {}, people: 0 }
-          : await arrive(source, target, fence.id);
+          : await aloud(
+              say,
+              () => `the copy into ${placeOf(url)}`,
+              () => arrive(source, target, fence.id),
+            );
         source.writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
       } finally {
         source.close();
