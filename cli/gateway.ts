@@ -7,7 +7,6 @@ import type { AdminTarget, Answer as Answered, Input } from "../src/api/client.t
 import { fill } from "../src/api/target.ts";
 import type { ErrorJson } from "../src/api/shapes/records.ts";
 import { OPERATOR_FILE } from "../src/domain/data-files.ts";
-import { aloud, type Say, SILENT } from "../src/lib/aloud.ts";
 import { messageOf } from "../src/domain/error-message.ts";
 import type { ListedModel } from "./agents/agent.ts";
 import { isOrganizationId, organizationNamed } from "./organization-named.ts";
@@ -118,22 +117,13 @@ function readDoor(file: string): OperatorFile {
   );
 }
 
-const onTerminal: Say = (words) => void process.stderr.write(`${words}\n`);
-
 /** `options` are those of the command that asks: a refusal names the one to correct. */
 export function openGateway({ url, token }: Door, options: readonly string[] = []): Gateway {
   const address = addressOf(url);
   const ids = new Map<string, string>();
   const ask = async <Value>(path: string, init: RequestInit): Promise<Answer<Value>> => {
-    // A person waits at a terminal; a script's log needs no such lines.
-    const { response, text } = await aloud(
-      process.stderr.isTTY ? onTerminal : SILENT,
-      () => `the answer of ${address}`,
-      async () => {
-        const answered = await send(`${address}${path}`, { ...init, token });
-        return { response: answered, text: (await answered.text()).trim() };
-      },
-    );
+    const response = await send(`${address}${path}`, { ...init, token });
+    const text = (await response.text()).trim();
     if (!response.ok) throw refused(response.status, text, options);
     return { text, value: parse<Value>(text, url) };
   };

@@ -3,7 +3,13 @@ import { aloud } from "./aloud.ts";
 
 test("nothing is said of what takes less than a second; what lasts is told with its time, and no longer once it is over", async () => {
   const told: string[] = [];
-  expect(await aloud((words) => told.push(words), () => "nothing", async () => 1)).toBe(1);
+  expect(
+    await aloud(
+      (words) => told.push(words),
+      () => "nothing",
+      async () => 1,
+    ),
+  ).toBe(1);
   let said = (): void => {};
   const heard = new Promise<void>((resolve) => (said = resolve));
   const failed = aloud(
@@ -29,6 +35,12 @@ test("what it waits for may be unknown: the work goes on", async () => {
     asked();
     throw new Error("nobody knows");
   };
-  expect(await aloud((words) => told.push(words), waitsFor, () => wasAsked.then(() => "done"))).toBe("done");
+  expect(
+    await aloud(
+      (words) => told.push(words),
+      waitsFor,
+      () => wasAsked.then(() => "done"),
+    ),
+  ).toBe("done");
   expect(told).toEqual([]);
 });

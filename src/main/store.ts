@@ -53,7 +53,7 @@ export const openStore = (config: Config, on: OpenOn): Promise<OpenedStore> =>
 
 async function openSqlite(
   { dataDir, idempotency, limits }: Config,
-  { clock, jobs, formats, say: _, ...upkeep }: OpenOn & { clock: Clock },
+  { clock, jobs, formats, ...upkeep }: OpenOn & { clock: Clock },
 ): Promise<OpenedStore> {
   const [{ openSqliteStore }, { openSqliteLedger }, { sqliteSql }, { readingApart }] = await Promise.all([
     import("../store/sqlite.ts"),

@@ -29,11 +29,13 @@ function storeIn(name: string, disk?: SmallDisk): { dataDir: string; key: () => 
   openSqliteStore(dataDir).close();
   const path = join(dataDir, "data.key");
   if (disk !== undefined) {
-    spawnSync("mv", [path, join(disk.path, "data.key")]);
+    runs("mv", path, join(disk.path, "data.key"));
     symlinkSync(join(disk.path, "data.key"), path);
   }
   return { dataDir, key: () => readFileSync(path) };
 }
+
+const runs = (program: string, ...args: string[]): number | null => spawnSync(program, args).status;
 
 const rotate = (dataDir: string): Promise<Ran> =>
   runToEnd(PROGRAM, ["--data-dir", dataDir, "db", "rotate-key"], { cwd: folder });
@@ -84,7 +86,7 @@ test.skipIf(!disk.isMounted)(
     await refused(store, /the new data key cannot be put into .*no space left/i);
     expect(readdirSync(disk.path).toSorted()).toEqual(["data.key", "filler"]);
     truncateSync(filler, 0);
-    const remounted = (how: string) => spawnSync("mount", ["-o", `remount,${how}`, disk.path]).status;
+    const remounted = (how: string) => runs("mount", "-o", `remount,${how}`, disk.path);
     expect(remounted("ro")).toBe(0);
     const before = store.key();
     const { code, err } = await rotate(store.dataDir);
@@ -103,12 +105,12 @@ test.skipIf(!disk.isMounted)(
     const path = join(realpathSync(store.dataDir), "data.key");
     const source = join(folder, "secret");
     renameSync(path, source);
-    spawnSync("cp", ["-p", source, path]);
-    expect(spawnSync("mount", ["--bind", source, path]).status).toBe(0);
+    runs("cp", "-p", source, path);
+    expect(runs("mount", "--bind", source, path)).toBe(0);
     try {
       await refused(store, /the new data key cannot be put into .*which must be no mount of its own/);
     } finally {
-      spawnSync("umount", [path]);
+      runs("umount", path);
     }
     await succeeds(store);
   },
