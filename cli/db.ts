@@ -133,7 +133,7 @@ function addMove(db: Command): void {
         if (abandon === true) return await abandonMove(dataDir, to);
         const { commandOn } = await import("../src/config/data-dir.ts");
         const { moveToPostgres } = await import("../src/main/move.ts");
-        const { rows, sums, people, keptAs, completedEarlierRun } = await moveToPostgres(dataDir, to);
+        const { rows, sums, people, keptAs, completedEarlierRun } = await moveToPostgres(dataDir, to, say);
         const printed = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum.toString()]));
         const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
         return {
@@ -160,7 +160,7 @@ async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {
   const { NEWEST_SCHEMA } = await import("../src/store/migrations/list.ts");
   const { openPostgresStore } = await import("../src/store/postgres.ts");
   const { placeOf } = await import("../src/store/postgres-error.ts");
-  await (await openPostgresStore(url, dataDir)).close();
+  await (await openPostgresStore(url, dataDir, { say })).close();
   const done = { database: placeOf(url), schema: NEWEST_SCHEMA };
   return { json: JSON.stringify(done), text: `The database ${done.database} has schema ${done.schema}.` };
 }

@@ -50,15 +50,19 @@ interface SignOptions {
   key: string;
   expiresIn: string;
   out?: string;
+  print?: true;
 }
 
 function addSign(release: Command): void {
   release
     .command("sign <manifest>")
-    .description("sign a manifest (YAML); prints the JWS and writes it beside the manifest")
+    .description(
+      "sign a manifest (YAML): writes the JWS beside it, and prints it where stdout is no terminal",
+    )
     .requiredOption("--key <file>", "the private key, release.private.jwk")
     .option("--expires-in <span>", "how long the release is valid, like 30d", "30d")
     .option("--out <file>", "where to write the JWS (else the manifest's name with .jws)")
+    .option("--print", "print the JWS on a terminal, too")
     .action((manifest: string, options: SignOptions, command: Command) =>
       report(command, async () => {
         const expiresInMs = spanMs(options.expiresIn);
@@ -71,7 +75,9 @@ function addSign(release: Command): void {
         const file = options.out ?? manifest.replace(/(?:\.ya?ml)?$/, ".jws");
         writeFileSync(file, `${signed.jws}\n`);
         say(`Written to ${file}; publish it with: ./tollgate release publish ${file}`);
-        return { json: JSON.stringify({ ...signed, file }), text: signed.jws };
+        const { jws, ...about } = signed;
+        const whole = options.print === true || !process.stdout.isTTY;
+        return { json: JSON.stringify({ ...signed, file }), text: whole ? jws : fields({ ...about, file }) };
       }),
     );
 }

@@ -17,7 +17,7 @@ export function addRotateKey(db: Command): void {
         if (databaseUrl === null) await assertStore(dataDir);
         const leaked = command.opts<{ leaked?: true }>().leaked === true;
         const { rotateKey } = await import("../src/main/rotate-key.ts");
-        const { rotation, kept } = await rotateKey({ dataDir, databaseUrl, leaked, told: progress() });
+        const { rotation, kept } = await rotateKey({ dataDir, databaseUrl, leaked, told: progress(), say });
         return await outcomeOf({ dataDir, shared: databaseUrl !== null, leaked, rotation, kept });
       }),
     );

@@ -45,6 +45,14 @@ export interface RatePlace {
 /** Which requests are counted together. */
 export type RateSubject = "organization" | "key" | "model" | "key_model";
 
+/** How a sentence about a limit begins. */
+export const WHOSE: Readonly<Record<RateSubject, string>> = {
+  organization: "This organization",
+  key: "This key",
+  model: "This organization, for this model,",
+  key_model: "This key, for this model,",
+};
+
 /** The lower of each pair; null counts as unlimited. */
 export const tighter = (a: RateLimits, b: RateLimits): RateLimits => ({
   requestsPerMinute: lower(a.requestsPerMinute, b.requestsPerMinute),

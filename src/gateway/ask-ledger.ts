@@ -5,10 +5,10 @@ import { Refusal } from "../domain/refusals.ts";
 import type { AdmissionRequest, AdmissionDecision, Ledger, Lowering, Shortage } from "../ledger/ledger.ts";
 import { claimOf, wantedOf } from "./admission-request.ts";
 import { type PreparedRequest, type PreparePorts, routedAgain } from "./prepared-request.ts";
-import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
+import { countPrompt, ofTheBound, type TokenTerms, worthCounting } from "./count-prompt.ts";
 import { roomOf } from "./answer-room.ts";
 import type { Incoming } from "./incoming.ts";
-import { lackOf, makeRoom } from "./make-room.ts";
+import { lackOf, makeRoom, reclaimableTokens } from "./make-room.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import type { LargeAnswers } from "../limits/large-answers.ts";
 import type { RunningHolds } from "./running-holds.ts";
@@ -21,6 +21,8 @@ export interface AskLedgerPorts extends PreparePorts {
   refreshRoutes: () => Promise<void>;
   /** Whether the route table may miss what others published; otherwise it is only briefly behind, and COMMIT 1 notices. */
   othersPublish: boolean;
+  /** Whether a prompt of this organization may be counted only to tell when its request fits; each call counts. */
+  mayCountRefused(organizationId: string): boolean;
 }
 
 /** Most requests lower no holds. */
@@ -28,6 +30,9 @@ const NONE: readonly Lowering[] = [];
 
 /** How often one request is decided again because running ones were lowered. */
 const ROOMS_AT_MOST = 8;
+
+/** How long an admission that the bound would not refuse waits for its count; milliseconds. */
+const COUNTED_FIRST_WITHIN_MS = 1_000;
 
 /** The ledger's last word on a request. */
 export interface FinalDecision {
@@ -60,11 +65,17 @@ export async function askLedger(
       question.answered(outcome);
     }
     lowerings = NONE;
+    if (outcome.kind === "refused" && outcome.count) {
+      prepared = await countedFirst(prepared, outcome, { organizationId, signal: incoming.signal });
+      continue;
+    }
     let stands = outcome;
-    if (refusedByTheBound(prepared, outcome)) {
-      const counted = await countPrompt(prepared, outcome, {
+    const counting = countingOf(ports, prepared, { outcome, credential });
+    if (counting !== null) {
+      const counted = await countPrompt(prepared, counting.refused, {
         organizationId,
         signal: incoming.signal,
+        atMost: counting.atMost,
       });
       if (!("kind" in counted)) {
         prepared = counted;
@@ -87,13 +98,27 @@ export async function askLedger(
     }
     const missing = stands.kind === "refused" ? lackOf(stands.short) : null;
     if (missing !== null && rooms++ < ROOMS_AT_MOST) {
-      lowerings = await makeRoom(ports.holds, missing, { credential, exactly: stands === outcome });
+      const exactly = stands === outcome || missing.of === "tokens";
+      lowerings = await makeRoom(ports.holds, missing, { credential, model: prepared.model, exactly });
       const others = ports.holds.lowerings(organizationId) > Math.max(lowered, 0);
       if (lowerings.length > 0 || others) continue;
     }
+    if (stands.kind === "refused" && stands === outcome) stands = ofTheBound(prepared, stands);
     return { outcome: stands, prepared, room: question.room };
   }
 }
+
+/** The request with its prompt counted, or with the word that its bound stands: it is admitted all the same. */
+async function countedFirst(
+  prepared: PreparedRequest,
+  outcome: Refused,
+  client: { organizationId: string; signal: AbortSignal },
+): Promise<PreparedRequest> {
+  const counted = await countPrompt(prepared, outcome, { ...client, withinMs: COUNTED_FIRST_WITHIN_MS });
+  return "kind" in counted ? { ...prepared, boundStands: true } : counted;
+}
+
+type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
 
 /** The argument of COMMIT 1. */
 class Question implements AdmissionRequest {
@@ -109,7 +134,8 @@ class Question implements AdmissionRequest {
     readonly requestId: string,
   ) {
     this.claim = claimOf(prepared);
-    this.asked = wantedOf(ports, prepared);
+    // Nobody else can lower what is reserved here (docs/decisions/0103-token-limits-count-when-the-bound-refuses.md).
+    this.asked = wantedOf({ timeouts: ports.timeouts, countFirst: ports.othersPublish }, prepared);
   }
 
   roomFor(bytes: number): Refusal | null {
@@ -126,17 +152,23 @@ class Question implements AdmissionRequest {
 }
 
 /**
- * Whether only the byte bound of the prompt refused, and has not been replaced by a count yet. With no credit available and none
+ * The refusal to be replaced by a count, and up to how many tokens to count; null if none can be. With no credit available and none
  * held that could come back, a count cannot change the answer.
  */
-const refusedByTheBound = (
+function countingOf(
+  ports: Pick<AskLedgerPorts, "holds" | "mayCountRefused">,
   prepared: PreparedRequest,
-  outcome: AdmissionDecision,
-): outcome is Extract<AdmissionDecision, { kind: "refused" }> =>
-  outcome.kind === "refused" &&
-  outcome.authenticated &&
-  onlyTheBoundRefused(prepared, outcome.refusal) &&
-  !isBroke(outcome.short);
+  { outcome, credential }: { outcome: AdmissionDecision; credential: Credential },
+): { refused: Refused; atMost: number } | null {
+  if (outcome.kind !== "refused" || !outcome.authenticated || isBroke(outcome.short)) return null;
+  const { model } = prepared;
+  const terms: TokenTerms = {
+    reclaimable: (subject) => reclaimableTokens(ports.holds, { subject, credential, model }),
+    mayCountRefused: () => ports.mayCountRefused(credential.organizationId),
+  };
+  const worth = worthCounting(prepared, outcome, terms);
+  return worth && { refused: outcome, ...worth };
+}
 
 const isBroke = (short: Shortage | undefined): boolean =>
   short?.of === "credits" && short.available === 0n && short.held === 0n;

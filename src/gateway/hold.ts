@@ -99,12 +99,13 @@ export class Hold implements Member {
 
   /**
    * Lowers the hold, once. The caller commits the result; if that fails, the settlement corrects it. Null if it is too late, or
-   * would not hold less.
+   * if neither the hold nor the reserved tokens would be less.
    */
   lower(terms: Terms): Lowering | null {
-    if (!this.lowerable || terms.hold >= this.admitted.amount) return null;
+    const { organizationId, requestId, amount, promptTokensMax } = this.admitted;
+    const less = terms.hold < amount || (terms.hold === amount && terms.promptBound < promptTokensMax);
+    if (!this.lowerable || !less) return null;
     this.lowered = terms;
-    const { organizationId, requestId } = this.admitted;
     return { organizationId, requestId, ...terms };
   }
 

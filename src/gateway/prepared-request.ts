@@ -52,6 +52,8 @@ export interface PreparedRequest {
   outputAtMost: number | null;
   /** The prompt was counted exactly; until then the byte bound applies. */
   counted: boolean;
+  /** A count was asked for before admission and did not end: the bound is reserved. */
+  boundStands?: true;
   wanted: Quote | { stage: "shape" | "route"; refusal: Refusal };
 }
 

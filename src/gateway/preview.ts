@@ -12,7 +12,7 @@ import { affordableMaxTokens, type Quote } from "../pricing/quote.ts";
 import { admissionRequestOf } from "./admission-request.ts";
 import { boundOver, prepareRequest, type PreparedRequest, type PreparePorts } from "./prepared-request.ts";
 import { type PromptRoomPorts, withPromptRoom } from "./prompt-room.ts";
-import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
+import { countPrompt, worthCounting } from "./count-prompt.ts";
 import { credentialOf } from "./credential.ts";
 import type { Credential } from "../domain/credential.ts";
 import type { Incoming } from "./incoming.ts";
@@ -90,8 +90,13 @@ async function previewed(
     { organizationId, terms: key, body },
   );
   let outcome = await ledger.preview(admissionRequestOf(ports, prepared, by));
-  if (outcome.kind === "refused" && onlyTheBoundRefused(prepared, outcome.refusal)) {
-    const counted = await countPrompt(prepared, outcome, { organizationId, signal: incoming.signal });
+  const counting = outcome.kind === "refused" ? worthCounting(prepared, outcome) : null;
+  if (outcome.kind === "refused" && counting !== null) {
+    const counted = await countPrompt(prepared, outcome, {
+      organizationId,
+      signal: incoming.signal,
+      ...counting,
+    });
     if ("kind" in counted) {
       if (counted.short === undefined && BUSY.has(counted.refusal.code)) throw counted.refusal;
       outcome = counted;

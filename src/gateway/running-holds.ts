@@ -10,8 +10,15 @@ interface OfOrganization {
   lowerings: number;
 }
 
-const isCountable = ({ release }: Candidate): boolean => release.tokenizer !== "bytes";
+/** Whether the prompt has fewer tokens by a count than by its bound: not where each byte is one. */
+export const isCountable = ({ release }: Candidate): boolean => release.tokenizer !== "bytes";
 const NOBODY = (): void => {};
+
+/** Null, or nothing: of any. */
+export interface Among {
+  keyId?: string | null;
+  model?: string | null;
+}
 
 /** Opens every hold of this process and tracks those that can still be lowered. */
 export class RunningHolds {
@@ -45,11 +52,14 @@ export class RunningHolds {
     return own;
   }
 
-  /** Holds of an organization, or of one of its keys. */
-  of(organizationId: string, keyId: string | null): Hold[] {
+  /** Holds of an organization, or of those the ones of a key, of a model, or of both. */
+  of(organizationId: string, { keyId = null, model = null }: Among = {}): Hold[] {
     const holds = this.organizations.get(organizationId)?.holds.all() ?? [];
     return holds.filter(
-      ({ lowerable, admitted }) => lowerable && (keyId ?? admitted.keyId) === admitted.keyId,
+      ({ lowerable, admitted }) =>
+        lowerable &&
+        (keyId ?? admitted.keyId) === admitted.keyId &&
+        (model ?? admitted.request.model) === admitted.request.model,
     );
   }
 

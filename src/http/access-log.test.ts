@@ -1,7 +1,9 @@
 // The line of a request is printed by hand and must equal what the log itself would print.
 import { expect, test } from "bun:test";
 import { createLog } from "../lib/log.ts";
+import { Refusal } from "../domain/refusals.ts";
 import { AccessLog } from "./access-log.ts";
+import { replyRefusal } from "./reply.ts";
 
 const ANSWERED_AT_MS = Date.UTC(2026, 10, 22, 9, 0, 0, 19);
 const TOOK_MS = 12;
@@ -25,6 +27,7 @@ const about = ({ target }: Exchange) => ({
   request: new Request(`http://gateway.example:8080${target}`, { method: "PUT" }),
   requestId: "req_01",
   arrivedMs: 0,
+  org: null as string | null,
 });
 
 const line = (exchange: Exchange, level?: string): string =>
@@ -53,6 +56,33 @@ for (const [what, exchange] of Object.entries<Exchange>({
   test(`the line is that of the log: ${what}`, () => {
     expect(line(exchange)).toBe(ofTheLog(exchange));
   });
+
+test("a refusal's code and the organization of a proven key are in the line, and nothing of them can be forged", () => {
+  const refusal = new Refusal("rate_limit_exceeded", 'No","org":"org_other"}\n{', {
+    headers: { "x-code": "y" },
+  });
+  const written = printed((log) =>
+    new AccessLog(log, clock, metrics).note(
+      replyRefusal("req_01", refusal, { gateway: "{}" }),
+      { ...about({ target: '/v1/"},"org":"org_other', path: "" }), address: "10.0.0.7", org: "org_mine" },
+      "chat.completions",
+    ),
+  );
+  expect(written.split("\n")).toHaveLength(2);
+  expect(JSON.parse(written)).toMatchObject({ status: 429, code: "rate_limit_exceeded", org: "org_mine" });
+  expect(Object.keys(JSON.parse(written) as object)).toEqual([
+    "level",
+    "time",
+    "id",
+    "method",
+    "path",
+    "status",
+    "code",
+    "org",
+    "address",
+    "ms",
+  ]);
+});
 
 for (const path of ["/healthz", "/readyz", "/metrics"])
   test(`${path} has a line only where it does not say yes`, () => {

@@ -7,6 +7,7 @@ import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { HttpContext } from "./context.ts";
 import { LineQuota } from "./line-quota.ts";
+import { codeOf } from "./reply.ts";
 
 export class AccessLog {
   /** Whether a line is written for each request, with its address. */
@@ -28,10 +29,10 @@ export class AccessLog {
 
   note(
     response: Response,
-    arrived: Pick<HttpContext, "request" | "requestId" | "address"> & { arrivedMs: number },
+    arrived: Pick<HttpContext, "request" | "requestId" | "address" | "org"> & { arrivedMs: number },
     surface: string | null,
   ): void {
-    const { request, requestId, arrivedMs } = arrived;
+    const { request, requestId, arrivedMs, org } = arrived;
     this.metrics.responded(response.status, surface);
     const again = isUnkeyedRetry(request);
     if (again) this.metrics.unkeyedRetry();
@@ -44,10 +45,13 @@ export class AccessLog {
       ((response.status === 200 && PROBES.has(path)) || !this.quota.takes(response.status, nowMs))
     )
       return;
-    // Printed here in the same form as the log's own lines: all of these figures are known, and none needs redaction.
+    const code = response.status < 400 ? null : codeOf(response);
+    // Printed here in the same form as the log's own lines: all of these figures are known, and none needs redaction. What a caller
+    // wrote is escaped; an organization is one whose key was proven, and a code is from our own list.
     this.log.lines.write(
       `{"level":30,"time":"${printTime(nowMs)}","id":"${requestId}","method":"${request.method}"` +
         `,"path":${JSON.stringify(path)},"status":${response.status}` +
+        `${code === null ? "" : `,"code":"${code}"`}${org === null ? "" : `,"org":"${org}"`}` +
         `,"address":${JSON.stringify(arrived.address)},"ms":${Math.round(this.clock.monotonicMs() - arrivedMs)}${again ? ',"unkeyed_retry":true' : ""}}\n`,
     );
   }

@@ -13,6 +13,8 @@ export interface HttpContext {
   query: URLSearchParams;
   /** The peer's address as the socket reports it. */
   peer: string | null;
+  /** The organization whose key the request proved, for the access log; null before that, and for everybody else. */
+  org: string | null;
   /** The client's address: as reported by trusted proxies, else the peer's. */
   address: string | null;
   /** Seconds of silence after which the socket is closed, until the answer is handed over; 0: never. */

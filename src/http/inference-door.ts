@@ -16,6 +16,7 @@ export function withKey(
     const credential = credentialOf(authorizationOf(context.request.headers, shownIn));
     const authenticated = await authenticateKey(ledger, credential);
     if (authenticated.kind === "refused") throw authenticated.refusal;
+    context.org = credential.organizationId;
     return handler(context, authenticated.key);
   };
 }

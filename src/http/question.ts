@@ -15,9 +15,10 @@ export interface QuestionPorts {
 /** The question as it came over HTTP. Throws `Refusal` 401 for two different keys. */
 export function questionOf(
   format: Format,
-  { request, requestId, receivedAtMs }: HttpContext,
+  context: HttpContext,
   { uploads, bodyBytes }: QuestionPorts,
 ): Incoming {
+  const { request, requestId, receivedAtMs } = context;
   return {
     format,
     requestId,
@@ -29,6 +30,9 @@ export function questionOf(
     lastEventId: null,
     signal: request.signal,
     checkBody: () => checkJsonBody(request, bodyBytes),
-    readBody: (account) => readJsonBody(request, { uploads, account, limitBytes: bodyBytes }),
+    readBody: (account) => {
+      context.org = account;
+      return readJsonBody(request, { uploads, account, limitBytes: bodyBytes });
+    },
   };
 }

@@ -8,6 +8,18 @@ import { Refusal } from "../domain/refusals.ts";
 import { UnreadableRecord } from "../ledger/unreadable.ts";
 import type { HttpContext } from "./context.ts";
 
+/** Of refusals, for the access log. */
+const codes = new WeakMap<Response, string>();
+
+/** Notes the code of a refusal with the response that reports it; returns the response. */
+export function noteCode(response: Response, code: string): Response {
+  codes.set(response, code);
+  return response;
+}
+
+/** The code of the refusal that a response reports; null for others. */
+export const codeOf = (response: Response): string | null => codes.get(response) ?? null;
+
 const JSON_HEADERS = { "content-type": "application/json" };
 
 /** Headers of a JSON answer that must not be cached. */
@@ -52,7 +64,7 @@ export function replyRefusal(
   refusal: Refusal,
   { gateway = null, headers = {}, format = chatCompletions }: Beside = {},
 ): Response {
-  return new Response(format.printError(refusal, requestId, gateway), {
+  const response = new Response(format.printError(refusal, requestId, gateway), {
     status: refusal.status,
     headers: withIds(
       {
@@ -65,16 +77,17 @@ export function replyRefusal(
       requestId,
     ),
   });
+  return noteCode(response, refusal.code);
 }
 
 /** A refusal of the operator API, the dashboard's API or a payment webhook, in the same envelope. */
 export function replyOperatorRefusal(requestId: string, refusal: OperatorRefusal): Response {
   const { message, type, param, code, step, status } = refusal;
   const error = { message, type, param, code, request_id: requestId, ...(step !== null && { step }) };
-  return new Response(JSON.stringify({ error }), {
-    status,
-    headers: unkeptHeaders(requestId),
-  });
+  return noteCode(
+    new Response(JSON.stringify({ error }), { status, headers: unkeptHeaders(requestId) }),
+    code,
+  );
 }
 
 /** Converts a thrown value to a refusal: a bug becomes 500 without revealing its cause. */

@@ -135,6 +135,7 @@ class Arrived implements HttpContext {
   rest = "";
   /** Undecoded. */
   search = "";
+  org: string | null = null;
   /** Null until it is found. */
   route: Pick<Route, "format" | "surface" | "page"> | null = null;
   /** True if the response is still being sent after its handler returned, with its own idle timeout. */

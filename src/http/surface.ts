@@ -1,6 +1,7 @@
 // POST on a surface: bytes in, bytes out, printed by its format. `gateway/complete` runs the request itself.
 import { complete, type Completion, type CompletePorts } from "../gateway/complete.ts";
 import { authorizationOf, type Credential } from "../domain/credential.ts";
+import { credentialOf } from "../gateway/credential.ts";
 import type { RequestLogEntry } from "../domain/request-log.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -14,7 +15,7 @@ import { type BodyTerms, checkJsonBody, readCheckedBody } from "./body.ts";
 import type { HttpContext } from "./context.ts";
 import { requestLogEntry } from "./request-log-entry.ts";
 import { largeAnswer } from "./large-answer.ts";
-import { replyRefusal, withIds } from "./reply.ts";
+import { noteCode, replyRefusal, withIds } from "./reply.ts";
 import { type EventStreams, STREAM_HEADERS } from "./sse.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import type { Uploads } from "../limits/uploads.ts";
@@ -50,7 +51,8 @@ export type SurfaceHandler = (context: SurfaceContext, inner?: Inner) => Promise
 type SurfaceContext = Pick<
   HttpContext,
   "request" | "requestId" | "receivedAtMs" | "setIdleTimeout" | "sending"
->;
+> &
+  Partial<Pick<HttpContext, "org">>;
 
 /** Throws `Refusal` for anything refused before the first byte; the server prints it in the route's format. */
 export function surface(ports: SurfacePorts, format: Format): SurfaceHandler {
@@ -128,6 +130,7 @@ class Arrived implements Incoming, BodyTerms {
       return Promise.resolve(this.body);
     }
     this.account = organizationId;
+    this.context.org = organizationId;
     return readCheckedBody(this.context.request, this);
   }
 
@@ -156,6 +159,8 @@ function conclude(ports: SurfacePorts, arrived: Arrived, completion: Completion)
     requestLogEntry(completion, { context, authorization, surface: format.surface, waitedMs });
   if (entry) ports.noteHeldNothing?.(entry);
   if (completion.kind !== "refused") return;
+  // Refused before its body was read, with a key that was proven.
+  if (completion.gateway !== null) context.org ??= credentialOf(authorization).organizationId;
   ports.refused?.(completion.refusal.code);
   if (isOverloaded(completion.refusal)) ports.overloaded?.();
 }
@@ -187,7 +192,8 @@ function respond(ports: SurfacePorts, arrived: Arrived, completion: Completion):
       const reply = replyRefusal(requestId, completion.refusal, { ...completion, format });
       if (reply.status !== 400) return reply;
       const error = format.printError(completion.refusal, requestId, completion.gateway);
-      return inStream(arrived, error, Object.fromEntries(reply.headers)) ?? reply;
+      const events = inStream(arrived, error, Object.fromEntries(reply.headers));
+      return events === null ? reply : noteCode(events, completion.refusal.code);
     }
   }
 }

@@ -28,6 +28,10 @@ export interface AdmissionPlan {
   routes: readonly { route: string; version: number; digest: string; expiresAtMs: number }[];
   hold: NanoUsd;
   promptBound: number;
+  /** Whether an exact count of the prompt may need fewer tokens than `promptBound`; default: no. */
+  bounded?: boolean;
+  /** Whether to refuse with `count` before the bound reserves much of a token limit; default: no. */
+  countFirst?: boolean;
   /** O × n: the output maximum of all choices. */
   outputBound: number;
   /** O of wire.md §1: the output maximum of one choice. */
@@ -108,6 +112,8 @@ export type AdmissionDecision =
       rates?: readonly RateStanding[];
       /** The key's output maximum, if the plan's is higher: the request must be priced for this one. */
       outputAtMost?: number;
+      /** Nothing refuses: the request is to be asked for again, with its prompt counted (`countFirst`). */
+      count?: true;
     };
 
 /** A limit per minute right after a decision. Concurrency limits are left out, because they have no reset time. */
@@ -131,8 +137,16 @@ export type Shortage =
   | { of: "credits"; required: NanoUsd; available: NanoUsd; held: NanoUsd; debt: NanoUsd }
   /** `missing`: the amount by which the day, week or month is above the key's limit; at the limit is refused, below it is not. */
   | { of: "key_limit"; missing: NanoUsd }
-  /** More tokens than a whole minute of a limit allows: `atMost`. */
-  | { of: "tokens_per_minute"; atMost: number };
+  /** Token limits, and nothing else: each of them leaves fewer than the `tokens` that the request may use. */
+  | { of: "tokens_per_minute"; tokens: number; limits: readonly TokensLeft[] };
+
+/** What a token limit leaves now. */
+export interface TokensLeft {
+  subject: RateSubject;
+  /** Of a whole minute. */
+  limit: number;
+  remaining: number;
+}
 
 /** COMMIT 2 of a request that costs something, or that ended with an answer at no cost (evidence `none`). */
 export interface Settlement {

@@ -31,6 +31,6 @@ export function* findRateRefusal(
     return { subject, row, limits: inForce(row, standardOf(subject, { defaults, ofEach: undefined })) };
   });
   const whatever = limited.map((one) => ({ ...one, limits: { ...one.limits, ...WITHOUT_TOKENS } }));
-  const blocked = blockedBy(whatever, 0, nowUs);
+  const blocked = blockedBy(whatever, { tokens: 0 }, nowUs);
   return blocked === null ? null : { refusal: blocked.refusal, rates: standingsOf(limited, nowMs) };
 }

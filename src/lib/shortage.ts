@@ -59,8 +59,13 @@ export function callsWithDescriptors(openMax = openFilesMax()): number | null {
 const LIMITS = "/proc/self/limits";
 
 /** The current `ulimit -n`; null if it is unlimited or unknown. */
-export function openFilesMax(): number | null {
+export const openFilesMax = (): number | null => limitOf("Max open files");
+
+/** The current `ulimit -f` in bytes: no file may be written beyond it. Null if it is unlimited or unknown. */
+export const fileBytesMax = (): number | null => limitOf("Max file size");
+
+function limitOf(name: string): number | null {
   if (!existsSync(LIMITS)) return null;
-  const found = /^Max open files\s+(\d+)/m.exec(readFileSync(LIMITS, "utf8"))?.[1];
+  const found = new RegExp(`^${name}\\s+(\\d+)`, "m").exec(readFileSync(LIMITS, "utf8"))?.[1];
   return found === undefined ? null : Number(found);
 }

@@ -4,6 +4,7 @@ import { createHmac } from "node:crypto";
 import type { Config } from "../config/config.ts";
 import type { CallScopes } from "../gateway/call-scope.ts";
 import type { CompletePorts } from "../gateway/complete.ts";
+import { MINUTE_MS } from "../domain/durations.ts";
 import { InFlight } from "../gateway/in-flight.ts";
 import { ProgressLog } from "../gateway/progress-log.ts";
 import { RemoteInFlight } from "../gateway/remote-in-flight.ts";
@@ -18,11 +19,15 @@ import type { LargeAnswers } from "../limits/large-answers.ts";
 import type { Prompts } from "../limits/prompts.ts";
 import { Pacer } from "../limits/pacer.ts";
 import { SpentRates } from "../limits/spent-rates.ts";
+import { Windows } from "../limits/window.ts";
 import type { Providers } from "./providers.ts";
 import type { Releases } from "./releases.ts";
 import { reportsOf } from "./reports.ts";
 import type { OpenedStore } from "./store.ts";
 import type { NoteResolved } from "../gateway/hold.ts";
+
+/** Of each organization: honest callers get an exact time to retry, and a flood costs no more than this. */
+const REFUSED_COUNTS = { most: 30, windowMs: MINUTE_MS, kept: 10_000 };
 
 export interface CompleteOn {
   store: OpenedStore;
@@ -61,12 +66,14 @@ export function completePorts(
 ): CompletePorts & { ledger: Ledger; routeTable: Releases["routeTable"] } {
   const { ledger, dataKey, look } = store;
   const inFlight = new InFlight();
+  const refusedCounts = new Windows(REFUSED_COUNTS);
   return {
     ledger,
     clock,
     routeTable: releases.routeTable,
     refreshRoutes: releases.refresh,
     othersPublish: releases.othersPublish,
+    mayCountRefused: (organizationId) => refusedCounts.count(organizationId, clock.monotonicMs()).fits,
     providers: providers.byName,
     limits,
     answers,

@@ -5,34 +5,46 @@ import { NANO_PER_USD, nanoUsd } from "../domain/money.ts";
 import { mintKey } from "../registry/secret.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
-import { createKey } from "../registry/api-keys.ts";
-import { createFirstOrganization } from "../registry/organizations.ts";
+import { createKey, findKey } from "../registry/api-keys.ts";
+import { createFirstOrganization, findOrganization } from "../registry/organizations.ts";
 
 const ACTOR = byItself("first start");
 const DEMO_CREDITS = nanoUsd(5n * NANO_PER_USD);
 
+/** What a start creates in an empty store, named before: a start that loses its database in the middle does the rest again. */
+export type Demo = ReturnType<typeof newDemo>;
+
+export function newDemo() {
+  const organizationId = newId("org");
+  const keyId = newId("key");
+  return { organizationId, keyId, minted: mintKey({ organizationId, keyId }) };
+}
+
 /**
- * Creates the demo organization in an empty store; returns its key's secret, or null if the store is in use.
+ * Creates the demo organization in an empty store, or what is missing of it; returns its key's secret, or null if the store is in
+ * use.
  */
-export async function firstStart(ledger: Ledger): Promise<string | null> {
-  const organization = await createFirstOrganization(ledger, { id: newId("org"), name: "Demo" }, ACTOR);
-  if (organization === null) return null;
+export async function firstStart(
+  ledger: Ledger,
+  { organizationId, keyId, minted: { value, ...minted } }: Demo,
+): Promise<string | null> {
+  const organization = await createFirstOrganization(ledger, { id: organizationId, name: "Demo" }, ACTOR);
+  if (organization === null && (await findOrganization(ledger, organizationId)) === null) return null;
   // A purchase, so that the demo may call the preview models, which are for paid workspaces.
   const topUp = {
-    organizationId: organization.id,
+    organizationId,
     amount: DEMO_CREDITS,
     kind: "purchase",
     source: "demo",
     externalId: "first-start",
   } as const;
   await ledger.topUp(topUp, ACTOR);
-  const keyId = newId("key");
-  const { value, ...minted } = mintKey({ organizationId: organization.id, keyId });
+  if ((await findKey(ledger, keyId)) !== null) return value;
   await createKey(
     ledger,
     {
       id: keyId,
-      organizationId: organization.id,
+      organizationId,
       name: "Demo key",
       ...minted,
       scope: "standard",

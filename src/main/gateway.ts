@@ -9,11 +9,13 @@ import type { Jobs } from "../lib/jobs.ts";
 import { listeningAddress } from "../lib/listening-address.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import { takeProxy } from "../lib/outbound.ts";
+import { aloud, type Say } from "../lib/aloud.ts";
 import { unlessAborted } from "../lib/within.ts";
 import { lostWhileStarting } from "../store/postgres-error.ts";
+import { StoreFailure } from "../store/store-failure.ts";
 import { firstRunLink } from "./dashboard-api.ts";
 import type { PeopleTerms } from "./dashboard-rooms.ts";
-import { firstStart } from "./first-start.ts";
+import { type Demo, firstStart, newDemo } from "./first-start.ts";
 import { jobsOn } from "./jobs.ts";
 import { openOperatorFile } from "./operator-file.ts";
 import { openProviders } from "./providers.ts";
@@ -63,7 +65,14 @@ export interface StartPorts {
 
 /** The arguments of a start, with defaults applied. */
 type Process = Pick<StartPorts, "signal" | "hurry" | "keyChanged" | "onListening"> &
-  Required<Pick<StartPorts, "log" | "jobs" | "formats" | "openStore" | "worker" | "peopleTerms">>;
+  Required<Pick<StartPorts, "log" | "jobs" | "formats" | "openStore" | "worker" | "peopleTerms">> & {
+    say: Say;
+    demo: Demo;
+  };
+
+/** How often a start that loses its database is begun again. */
+const TRIES = 4;
+const BETWEEN_TRIES_MS = 500;
 
 /** Starts a gateway in this process. If it cannot, throws an error with a sentence for the operator. */
 export async function start(config: Config, ports: StartPorts = {}): Promise<Running> {
@@ -76,9 +85,24 @@ export async function start(config: Config, ports: StartPorts = {}): Promise<Run
     openStore: ports.openStore ?? openStore,
     worker: ports.worker ?? null,
     peopleTerms: ports.peopleTerms ?? {},
+    say: (words) => log.warn(words),
+    demo: newDemo(),
   };
   takeProxy(config.outbound.proxy, process.env);
-  const store = await given.openStore(config, { ...given, clock: ports.clock });
+  for (let left = TRIES - 1; ; left -= 1)
+    try {
+      return await startOnce(config, given, ports.clock);
+    } catch (error) {
+      if (!(error instanceof StoreFailure && error.reason === "lost") || left === 0) throw error;
+      given.signal?.throwIfAborted();
+      given.say(`${error.why}; starting again, ${left} more times at most`);
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES_MS));
+    }
+}
+
+/** Each of its steps may follow a start that ended in the middle: until the port is open nobody has been told anything. */
+async function startOnce(config: Config, given: Process, clock: Clock | undefined): Promise<Running> {
+  const store = await given.openStore(config, { ...given, clock });
   try {
     return await startOn(store, config, given);
   } catch (error) {
@@ -92,22 +116,24 @@ export async function start(config: Config, ports: StartPorts = {}): Promise<Run
 
 async function startOn(store: OpenedStore, config: Config, given: Process): Promise<Running> {
   const { ledger, sql, clock } = store;
-  const { jobs, worker, signal } = given;
+  const { jobs, worker, signal, say } = given;
   signal?.throwIfAborted();
   const providers = await openProviders(config.providers, config.outbound.proxy);
   let close = (): Promise<void> => providers.stop();
   try {
-    const releases = await openReleases({
-      config,
-      ledger,
-      sql,
-      clock,
-      dataKey: store.dataKey,
-      targets: providers.targets,
-      shared: store.look !== null,
-      jobs,
-      probeTold: probeToldOf(given.log),
-    });
+    const opening = () =>
+      openReleases({
+        config,
+        ledger,
+        sql,
+        clock,
+        dataKey: store.dataKey,
+        targets: providers.targets,
+        shared: store.look !== null,
+        jobs,
+        probeTold: probeToldOf(given.log),
+      });
+    const releases = await aloud(say, () => "the releases, from the store", opening);
     close = async () => {
       releases.stop();
       await providers.stop();
@@ -117,7 +143,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     close = () => gateway.stop(); // otherwise it would go on responding without a store
     given.onListening?.();
     // The banner shows its key only once, so a start that fails because the port is taken must not create it.
-    const demoKey = config.trust === null ? await firstStart(ledger) : null;
+    const demoKey = config.trust === null ? await firstStart(ledger, given.demo) : null;
     const url = listeningAddress({ host: config.listen.host, port: gateway.server.port });
     const operatorFile = await openOperatorFile(
       {
@@ -138,9 +164,14 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     const signInLink =
       worker === "other"
         ? null
-        : await unlessAborted(
-            firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey, clock }),
-            signal,
+        : await aloud(
+            say,
+            () => "the tables of people",
+            () =>
+              unlessAborted(
+                firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey, clock }),
+                signal,
+              ),
           );
     const stop = async (): Promise<void> => {
       try {

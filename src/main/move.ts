@@ -34,7 +34,8 @@ import {
 import { checkingServer } from "../store/postgres-address.ts";
 import { placeOf } from "../store/postgres-error.ts";
 import { type InspectTerms, inspectPostgres } from "../store/postgres-inspect.ts";
-import { connectLong, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
+import { connectLong, type Mover, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
+import { aloud, type Say, SILENT } from "../lib/aloud.ts";
 import { lockDirectory } from "../store/directory-lock.ts";
 import { openedFrom } from "../store/private-file.ts";
 import { closeSqlite, connectSqlite, databasePath } from "../store/sqlite-connection.ts";
@@ -57,7 +58,11 @@ export interface MoveResult extends Moved {
  * Throws `StoreFailure` with what to do; both stores are then unchanged, or the old one is fenced until this runs
  * again.
  */
-export async function moveToPostgres(dataDirectory: string, url: string): Promise<MoveResult> {
+export async function moveToPostgres(
+  dataDirectory: string,
+  url: string,
+  say: Say = SILENT,
+): Promise<MoveResult> {
   const refusal = openingRefusal(dataDirectory, "mover") ?? peopleRefusal(dataDirectory);
   if (refusal !== null) throw refusal;
   const begun = moveOf(dataDirectory);
@@ -70,7 +75,7 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
   try {
     const fence = onFile(dataDirectory, (database) => fenced(database, url));
     crashPoint("move_fenced");
-    const { target, arrived } = await openFenced(dataDirectory, url, fence);
+    const { target, arrived } = await openFenced(dataDirectory, url, { ...fence, say });
     const completedEarlierRun = arrived === "moved";
     try {
       // Only now is the old store migrated: until here a refusal leaves it to the program that it is from.
@@ -80,7 +85,11 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
       try {
         moved = completedEarlierRun
           ? { rows: {}, sums: {}, people: 0 }
-          : await arrive(source, target, fence.id);
+          : await aloud(
+              say,
+              () => `the copy into ${placeOf(url)}`,
+              () => arrive(source, target, fence.id),
+            );
         source.writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
       } finally {
         source.close();
@@ -217,13 +226,13 @@ function assertSamePlace({ place }: Fence, url: string): void {
 async function openFenced(
   dataDirectory: string,
   url: string,
-  { id, fresh }: Fence & { fresh: boolean },
+  { id, fresh, say }: Fence & { fresh: boolean; say: Say },
 ): Promise<{ target: PostgresStore; arrived: MoveArrival }> {
   let arrived: MoveArrival = "unknown";
   let marked = false;
   const from = { id, place: `${hostname()}:${dataDirectory}` };
   try {
-    const target = await openPostgresStore(url, dataDirectory, {
+    const mover: Mover = {
       id,
       check: assertTakes(from),
       begin: async (client) => {
@@ -233,7 +242,8 @@ async function openFenced(
         await fenceTarget(client, from);
         marked = true;
       },
-    });
+    };
+    const target = await openPostgresStore(url, dataDirectory, { mover, say });
     crashPoint("move_marked");
     return { target, arrived };
   } catch (error) {

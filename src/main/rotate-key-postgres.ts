@@ -4,11 +4,12 @@ import type { Client } from "pg";
 import { openPostgresLedger } from "../ledger/postgres/ledger.ts";
 import { DATABASE_NOW } from "../ledger/postgres/lease.ts";
 import { messageOf } from "../domain/error-message.ts";
+import { aloud, type Say } from "../lib/aloud.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { dataKeyCheck, drawNextDataKey, hasNextDataKey, takeNextDataKey } from "../store/data-key.ts";
 import { keepStartsOut } from "../store/postgres-migrate.ts";
 import { runOnPostgres } from "../store/postgres-sql.ts";
-import { connectLong, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
+import { connectLong, openPostgresStore, type PostgresStore, whoseTurn } from "../store/postgres.ts";
 import { errorKind, openingFailure, placeOf } from "../store/postgres-error.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 import { AS_A_START } from "./resolve-running.ts";
@@ -21,10 +22,14 @@ const LOOK_EVERY_MS = 250;
 /** Null if an earlier run had already committed. */
 export async function rotatePostgres(on: RotateAsk, url: string): Promise<Rotation | null> {
   const begun = hasNextDataKey(on.dataDir);
-  const store = await openPostgresStore(url, on.dataDir);
+  const store = await openPostgresStore(url, on.dataDir, { say: on.say });
   try {
     if (begun && !hasNextDataKey(on.dataDir)) return null;
-    await resolveLeft(store);
+    await aloud(
+      on.say,
+      () => "requests that gateways left behind to end",
+      () => resolveLeft(store),
+    );
     return await rotateIn(store, on);
   } finally {
     await store.close();
@@ -37,7 +42,7 @@ async function rotateIn(store: PostgresStore, on: RotateAsk): Promise<Rotation> 
   });
   try {
     await client.query("BEGIN");
-    const nowMs = await shutOut(client, store.dataKey);
+    const nowMs = await shutOut(client, store, on.say);
     const change = { from: store.dataKey, to: drawNextDataKey(on.dataDir) };
     crashPoint("rotate_drawn");
     const rotating = { run: running(client), people: true, nowMs };
@@ -73,8 +78,13 @@ const running =
  * Keeps gateways out until the end of the transaction, and those that slept for good; returns the database's
  * time.
  */
-async function shutOut(client: Client, from: Uint8Array): Promise<number> {
-  await keepStartsOut(client);
+async function shutOut(client: Client, { url, dataKey: from }: PostgresStore, say: Say): Promise<number> {
+  const holder = async (): Promise<string> => (await whoseTurn(url)) ?? "whose is not known";
+  await aloud(
+    say,
+    async () => `another gateway's migration of the database: ${await holder()}`,
+    () => keepStartsOut(client),
+  );
   const { rows } = await client.query<{ data_key_check: Buffer; now: string }>(
     `SELECT data_key_check, ${DATABASE_NOW} AS now FROM store_state WHERE id = 1 FOR UPDATE`,
   );

@@ -1,13 +1,16 @@
 // Changes the embedded store's data key. Ledger and people are two files and must change in one commit: with
 // rollback journals, whose commit over several files is atomic, unlike that of write-ahead logs.
 import type { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { messageOf } from "../domain/error-message.ts";
+import { fileBytesMax } from "../lib/shortage.ts";
+import { databasePath } from "../store/sqlite-connection.ts";
 import { systemClock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { peopleFile } from "../people/store.ts";
 import { dataKeyCheck, drawNextDataKey, hasNextDataKey, takeNextDataKey } from "../store/data-key.ts";
-import { openedFrom, privateFile } from "../store/private-file.ts";
-import { isBusy, isDiskFull } from "../store/sqlite-error.ts";
+import { fileTooLong, openedFrom, privateFile } from "../store/private-file.ts";
+import { isBusy, isDiskFull, isStoreFailure } from "../store/sqlite-error.ts";
 import { runOnSqlite } from "../store/sqlite-sql.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
@@ -17,6 +20,7 @@ import { type RotateAsk, rotated, type Rotation } from "./rotating.ts";
 /** Null if an earlier run had already committed. */
 export async function rotateSqlite(on: RotateAsk): Promise<Rotation | null> {
   const begun = hasNextDataKey(on.dataDir);
+  assertMayWrite(on.dataDir);
   const store = openSqliteStore(on.dataDir);
   try {
     if (begun && !hasNextDataKey(on.dataDir)) return null;
@@ -58,7 +62,8 @@ async function inOneCommit<T>(
     return result;
   } catch (error) {
     if (writer.inTransaction) writer.run("ROLLBACK");
-    throw isDiskFull(error) ? noRoom(dataDir) : error;
+    if (isDiskFull(error)) throw noRoom(dataDir);
+    throw isStoreFailure(error) ? unwritten(dataDir, error) : error;
   }
 }
 
@@ -87,6 +92,29 @@ function keepsJournal(writer: Database, name: string): boolean {
     throw error;
   }
 }
+
+/** What a log and a journal take beside a small store. */
+const BESIDE_BYTES = 8 * 1024 * 1024;
+
+/** A limit of file sizes is met in the middle of whatever is written: it is compared with what will be. */
+function assertMayWrite(dataDir: string): void {
+  const limit = fileBytesMax();
+  if (limit === null) return;
+  for (const path of [databasePath(dataDir), peopleFile(dataDir)]) {
+    const bytes = [path, `${path}-wal`].reduce(
+      (sum, file) => sum + (existsSync(file) ? statSync(file).size : 0),
+      0,
+    );
+    if (limit < bytes + BESIDE_BYTES) throw fileTooLong(path, limit);
+  }
+}
+
+const unwritten = (dataDir: string, error: unknown): StoreFailure =>
+  new StoreFailure(
+    "disk_full",
+    `the store in ${dataDir} cannot be written (${messageOf(error)})`,
+    "look at its disk: it may be read-only or damaged; then run this again: nothing was changed",
+  );
 
 const noRoom = (dataDir: string): StoreFailure =>
   new StoreFailure(

@@ -4,6 +4,7 @@ import { byItself, INSTALLATION } from "../domain/actor.ts";
 import { receiptKeyOf } from "../gateway/signed-receipt.ts";
 import type { KeyChange } from "../ledger/answer-vault.ts";
 import { type HowFar, type Resealed, resealAnswers } from "../ledger/reseal.ts";
+import type { Say } from "../lib/aloud.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { anybodyKept, endSessions, factors, keepFactors, resealedFactor } from "../people/reseal.ts";
 import { forgetReceiptKeys, retireReceiptKey } from "../registry/receipt-keys.ts";
@@ -19,6 +20,8 @@ export interface RotateAsk {
   /** Somebody else may have the old key: its signatures no longer prove anything. */
   leaked: boolean;
   told: HowFar;
+  /** Receives what it waits for. */
+  say: Say;
 }
 
 /** The data that depended on the old key. */

@@ -7,6 +7,7 @@ import { interruptedStreams } from "../gateway/interrupted-stream.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { rateDefaultsOf } from "../limits/caller-limits.ts";
+import { aloud, type Say, SILENT } from "../lib/aloud.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { lostWhileStarting } from "../store/postgres-error.ts";
 import type { ReadingApart, Sql } from "../store/sql.ts";
@@ -40,6 +41,8 @@ interface OpenOn {
   booksEveryMs?: number;
   /** Called when the database has another data key: this process must end. */
   keyChanged?: ((error: Error) => void) | undefined;
+  /** Receives what the opening waits for, or does again; default: nobody. */
+  say?: Say;
 }
 
 /** Opens the store, migrated, and locked to this process or leased. Throws `StoreFailure` with what to do. */
@@ -84,7 +87,7 @@ async function openSqlite(
 async function openPostgres(
   { dataDir, idempotency, limits }: Config,
   url: string,
-  { clock, jobs, formats, keyChanged, ...upkeep }: OpenOn,
+  { clock, jobs, formats, keyChanged, say = SILENT, ...upkeep }: OpenOn,
 ): Promise<OpenedStore> {
   const [
     { openPostgresStore, postgresReading },
@@ -99,20 +102,26 @@ async function openPostgres(
     import("../ledger/postgres/progress.ts"),
     import("../store/postgres-sql.ts"),
   ]);
-  const store = await openPostgresStore(url, dataDir);
+  const store = await openPostgresStore(url, dataDir, { say });
   try {
     const databaseClock = new DatabaseClock();
-    const ledger = await openPostgresLedger({
-      store,
-      databaseClock,
-      idempotency,
-      rateDefaults: rateDefaultsOf(limits),
-      printInterrupted: interruptedStreams(formats),
-      jobs,
-      ...(clock !== undefined && { clock }),
-      ...(keyChanged !== undefined && { keyChanged }),
-      ...upkeep,
-    });
+    const opening = () =>
+      openPostgresLedger({
+        store,
+        databaseClock,
+        idempotency,
+        rateDefaults: rateDefaultsOf(limits),
+        printInterrupted: interruptedStreams(formats),
+        jobs,
+        ...(clock !== undefined && { clock }),
+        ...(keyChanged !== undefined && { keyChanged }),
+        ...upkeep,
+      });
+    const ledger = await aloud(
+      say,
+      () => "the ledger: what earlier processes left is settled first",
+      opening,
+    );
     const { dataKey, pool } = store;
     return {
       ledger,

@@ -1,7 +1,7 @@
 // The key that encrypts stored answers: 32 random bytes, mode 0600, outside the database (hardening.md S32).
 // A database without its key does not open: it would silently keep answers that nobody can read again.
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DATA_KEY_FILE } from "../domain/data-files.ts";
 import { messageOf } from "../domain/error-message.ts";
@@ -115,15 +115,45 @@ export const hasNextDataKey = (directory: string): boolean => existsSync(nextPat
 /**
  * Generates the store's next key, on disk on return, replacing one of an interrupted run, which somebody may
  * have obtained. Call only if the store is known to have the present key, and no other run may be committing.
+ * Whatever `takeNextDataKey` needs later is done here first: the present key is kept, and put in its own place. Throws
+ * `StoreFailure` if that fails; the present key is then where it was.
  */
 export function drawNextDataKey(directory: string): Uint8Array {
   const path = nextPath(directory);
-  privateFile(path);
   const key = randomBytes(KEY_BYTES);
-  writeFileSync(path, key, { flush: true });
-  flush(dirname(path));
-  return key;
+  try {
+    keepFormer(directory);
+    rehearse(directory);
+    privateFile(path);
+    writeFileSync(path, key, { flush: true });
+    flush(dirname(path));
+    return key;
+  } catch (error) {
+    throw error instanceof StoreFailure ? error : unwritable(path, error);
+  }
 }
+
+/** A key that is mounted as a file, or may not be replaced, is found out before anything depends on that. */
+function rehearse(directory: string): void {
+  const [path, arriving] = [keyPath(directory), `${keyPath(directory)}.copy`];
+  const key = readFileSync(path);
+  privateFile(arriving);
+  try {
+    writeFileSync(arriving, key, { flush: true });
+    renameSync(arriving, path);
+  } catch (error) {
+    rmSync(arriving, { force: true });
+    throw error;
+  }
+  flush(dirname(path));
+}
+
+const unwritable = (path: string, error: unknown): StoreFailure =>
+  new StoreFailure(
+    "permissions",
+    `the new data key cannot be put into ${dirname(path)} (${messageOf(error)})`,
+    "make room there, or let this user write to it and replace data.key, which must be no mount of its own; then run this again: nothing was changed",
+  );
 
 /** True if a start in this directory finds the key of a store with this check. */
 export const opensWith = (directory: string, check: Uint8Array): boolean =>
@@ -160,7 +190,13 @@ function keepFormer(directory: string): void {
   if (key.length === 0 || formerDataKeys(directory).some((former) => readFileSync(former).equals(key)))
     return;
   const at = `${printTime(Date.now()).slice(0, 23).replaceAll(/[:.]/g, "-")}Z`;
-  writeFileSync(formerPrefix(directory) + at, key, { flag: "wx", mode: 0o600, flush: true });
+  const kept = formerPrefix(directory) + at;
+  try {
+    writeFileSync(kept, key, { flag: "wx", mode: 0o600, flush: true });
+  } catch (error) {
+    if (existsSync(kept) && statSync(kept).size < KEY_BYTES) rmSync(kept, { force: true });
+    throw error;
+  }
   flush(dirname(path));
 }
 

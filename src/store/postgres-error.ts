@@ -116,7 +116,7 @@ export function lostWhileStarting(error: unknown, url: string, trouble?: string)
   return (
     knownFailure(cause, url, "DATABASE_URL") ??
     new StoreFailure(
-      "database",
+      "lost",
       `the database ${placeOf(url)} became unavailable during the start: ${messageOf(cause)}`,
       "check that it is running, and start again",
     )
@@ -130,7 +130,8 @@ function knownFailure(error: unknown, url: string, named: DatabaseSetting): Stor
   const known = openings(named)[codeOf(error) ?? ""];
   if (known === undefined) return null;
   const [why, wayOut] = known;
-  return new StoreFailure("database", `the database ${placeOf(url)} ${why} (${messageOf(error)})`, wayOut);
+  const reason = wasCutIdle(error) ? "lost" : "database";
+  return new StoreFailure(reason, `the database ${placeOf(url)} ${why} (${messageOf(error)})`, wayOut);
 }
 
 /** The failure for a certificate that is not trusted, or a file of the address's TLS settings that cannot be read; else null. */

@@ -3,6 +3,7 @@
 // is refused (libraries.md §5). An empty database gets all of them in one transaction; one in use gets
 // each in its own, so that no table is blocked while the others run.
 import type { ClientBase } from "pg";
+import { aloud, type Say, SILENT } from "../lib/aloud.ts";
 import { checksumOf, type Migration, MIGRATIONS, unapplied } from "./migrations/list.ts";
 import { withoutScan } from "./migrations/postgres/without-scan.ts";
 import { passFence } from "./move-fence.ts";
@@ -37,6 +38,10 @@ export interface PostgresMigrateTerms {
   mover?: string | null;
   /** Throws if what is in the database is not for this process; runs before a migration changes any of it. */
   check?: () => Promise<void>;
+  /** Receives what it waits for, if that lasts; default: nobody. */
+  say?: Say;
+  /** Who has the turn to migrate, asked on another connection; null if that is not known. */
+  whoseTurn?: () => Promise<string | null>;
 }
 
 /**
@@ -46,19 +51,62 @@ export interface PostgresMigrateTerms {
 export async function migrateThen<T>(
   client: ClientBase,
   work: () => Promise<T>,
-  { migrations = MIGRATIONS.postgresql, mover = null, check = async () => {} }: PostgresMigrateTerms = {},
+  {
+    migrations = MIGRATIONS.postgresql,
+    mover = null,
+    check = async () => {},
+    say = SILENT,
+    whoseTurn = async () => null,
+  }: PostgresMigrateTerms = {},
 ): Promise<T> {
+  const terms = { migrations, mover, check, say, whoseTurn };
   const lateAtMs = performance.now() + GIVE_UP_AFTER_MS;
+  const inUse = "a table of the database that a long transaction uses";
   for (;;) {
-    try {
-      const step = await once(client, work, { migrations, mover, check });
-      if (step.left) continue;
-      return step.result;
-    } catch (error) {
-      const taken = error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE;
-      if (!taken || performance.now() > lateAtMs) throw error;
-    }
+    let tried = await attempt(client, work, { terms, lateAtMs });
+    if (tried.kind === "taken")
+      tried = await aloud(
+        say,
+        () => inUse,
+        () => untilFree(client, work, { terms, lateAtMs }),
+      );
+    if (tried.kind === "done") return tried.result;
+  }
+}
+
+/** `taken`: a table is in use; `left`: more migrations remain. */
+type Tried<T> = { kind: "done"; result: T } | { kind: "left" } | { kind: "taken" };
+
+interface Trying {
+  terms: Required<PostgresMigrateTerms>;
+  lateAtMs: number;
+}
+
+async function attempt<T>(
+  client: ClientBase,
+  work: () => Promise<T>,
+  { terms, lateAtMs }: Trying,
+): Promise<Tried<T>> {
+  try {
+    const step = await once(client, work, terms);
+    return step.left ? { kind: "left" } : { kind: "done", result: step.result };
+  } catch (error) {
+    const taken = error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE;
+    if (!taken || performance.now() > lateAtMs) throw error;
+    return { kind: "taken" };
+  }
+}
+
+/** Tries again until the table is free. */
+async function untilFree<T>(
+  client: ClientBase,
+  work: () => Promise<T>,
+  trying: Trying,
+): Promise<Exclude<Tried<T>, { kind: "taken" }>> {
+  for (;;) {
     await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES_MS));
+    const tried = await attempt(client, work, trying);
+    if (tried.kind !== "taken") return tried;
   }
 }
 
@@ -73,7 +121,7 @@ async function once<T>(
     await client.query(
       `SET LOCAL lock_timeout = ${GIVE_UP_AFTER_MS}; SET LOCAL statement_timeout = ${MIGRATED_WITHIN_MS}`,
     );
-    await takeTurn(client);
+    await takeTurn(client, terms);
     await client.query(`SET LOCAL lock_timeout = ${TABLE_WITHIN_MS}`);
     const { left, changed } = await migrate(client, terms);
     const step: Step<T> = left ? { left } : { left, result: await work() };
@@ -93,24 +141,53 @@ const TURN = `SELECT pg_advisory_xact_lock(${MIGRATING})`;
 /**
  * Waits only while another gateway has its turn; otherwise a database that does not answer is noticed within seconds.
  */
-async function takeTurn(client: ClientBase): Promise<void> {
+async function takeTurn(
+  client: ClientBase,
+  { say, whoseTurn }: Pick<Required<PostgresMigrateTerms>, "say" | "whoseTurn">,
+): Promise<void> {
   const { rows } = await client.query<{ taken: boolean }>(
     `SELECT pg_try_advisory_xact_lock(${MIGRATING}) AS taken`,
   );
-  if (rows[0]?.taken !== true) await client.query({ ...LOCKED_WITHIN, text: TURN });
+  if (rows[0]?.taken === true) return;
+  const waitsFor = async (): Promise<string> =>
+    `another gateway's migration of the database: ${(await whoseTurn()) ?? "whose is not known"}`;
+  await aloud(say, waitsFor, () => client.query({ ...LOCKED_WITHIN, text: TURN }));
+}
+
+const HOLDER = `
+  SELECT a.pid, a.application_name AS program, coalesce(host(a.client_addr), 'the same machine') AS address, a.usename AS role,
+    round(extract(epoch FROM clock_timestamp() - a.xact_start)) AS seconds
+  FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (l.classid::bigint << 32) + l.objid::bigint = ${MIGRATING}`;
+
+/** Returns who migrates the database now, in words; null if nobody does, or if this user may not see it. */
+export async function whoMigrates(client: ClientBase): Promise<string | null> {
+  const { rows } =
+    await client.query<Record<"program" | "address" | "role" | "seconds" | "pid", unknown>>(HOLDER);
+  const [holder] = rows;
+  if (holder === undefined) return null;
+  const { pid, program, address, role, seconds } = holder;
+  return `"${String(program)}" of ${String(role)} at ${String(address)}, process ${String(pid)} of the server, for ${String(seconds)} s`;
 }
 
 /** Applies all of them if there are none yet, otherwise the next one; `left`: more remain. */
 async function migrate(
   client: ClientBase,
-  { migrations, mover, check }: Required<PostgresMigrateTerms>,
+  { migrations, mover, check, say }: Required<PostgresMigrateTerms>,
 ): Promise<{ left: boolean; changed: boolean }> {
   const applied = await appliedOrNone(client);
   passFence(applied, mover);
   const missing = unapplied(migrations, applied);
   if (applied.size > 0 && missing.length > 0) await check();
   const next = applied.size === 0 ? missing : missing.slice(0, 1);
-  for (const migration of next) await apply(client, migration);
+  for (const migration of next)
+    await aloud(
+      say,
+      () => `migration ${migration.version} (${migration.name})`,
+      () => apply(client, migration),
+    );
   return { left: next.length < missing.length, changed: next.length > 0 };
 }
 

@@ -5,8 +5,10 @@ import { checkingServer } from "./postgres-address.ts";
 import { dataKeyCheck, dataKeyRefusal, opensWith, readDataKey, takeNextDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
 import { assertTakesEveryText } from "./postgres-encoding.ts";
-import { type DatabaseSetting, openingFailure, wasCutIdle } from "./postgres-error.ts";
-import { migrateThen } from "./postgres-migrate.ts";
+import { messageOf } from "../domain/error-message.ts";
+import { type Say, SILENT } from "../lib/aloud.ts";
+import { type DatabaseSetting, errorKind, openingFailure, wasCutIdle } from "./postgres-error.ts";
+import { migrateThen, whoMigrates } from "./postgres-migrate.ts";
 import { assertMayMake } from "./postgres-rights.ts";
 import {
   assertOwnSessions,
@@ -94,11 +96,11 @@ const settingOf = (mover: Mover | null): DatabaseSetting => (mover === null ? "D
 export async function openPostgresStore(
   url: string,
   dataDirectory: string,
-  mover: Mover | null = null,
+  { mover = null, say = SILENT }: { mover?: Mover | null; say?: Say } = {},
 ): Promise<PostgresStore> {
   try {
     privateDirectory(dataDirectory);
-    const dataKey = await prepare(url, dataDirectory, mover);
+    const dataKey = await prepare({ url, dataDirectory, mover, say });
     const pool = poolOf(url, "pool", POOL_CONNECTIONS);
     return {
       url,
@@ -207,31 +209,51 @@ async function startingSession(url: string, named: DatabaseSetting): Promise<pg.
   }
 }
 
-/** How often a start is retried if its machine stalls for longer than the server waits. */
+/** How often a start is retried if its session is lost, as when its machine stalls for longer than the server waits. */
 const BEGINS = 5;
+
+interface Preparing {
+  url: string;
+  dataDirectory: string;
+  mover: Mover | null;
+  say: Say;
+}
 
 /**
  * Prepares schema and data key, in one starting gateway at a time. A gateway that stalls in a transaction loses its
- * session, because it would keep all others waiting; what it had not committed is repeated.
+ * session, because it would keep all others waiting; what it had not committed is repeated, and what it had is found.
+ * A database that no longer takes connections ends it at once.
  */
-async function prepare(url: string, dataDirectory: string, mover: Mover | null): Promise<Uint8Array> {
+async function prepare(preparing: Preparing): Promise<Uint8Array> {
+  const { url, mover, say } = preparing;
   for (let left = BEGINS - 1; ; left -= 1) {
     const client = await startingSession(url, settingOf(mover));
     let cut: unknown = null;
     client.on("error", (error) => void (cut ??= error));
     try {
-      return await prepareOn(client, dataDirectory, mover);
+      return await prepareOn(client, preparing);
     } catch (error) {
-      const stalled = wasCutIdle(error) ? error : cut;
-      if (!wasCutIdle(stalled)) throw error;
-      if (left === 0) throw stalled;
+      const lost = wasCutIdle(error) ? error : (cut ?? error);
+      if (errorKind(lost) !== "store" || lost instanceof StoreFailure) throw error;
+      if (left === 0) throw lost;
+      say(`the database ended the session of this start (${messageOf(lost)}); trying again`);
     } finally {
-      await client.end();
+      await client.end().catch(() => {}); // most likely already gone
     }
   }
 }
 
-function prepareOn(client: pg.Client, dataDirectory: string, mover: Mover | null): Promise<Uint8Array> {
+/** Who migrates the database now, in words; asked on a connection of its own, as the one that waits is busy. Null: not known. */
+export async function whoseTurn(url: string): Promise<string | null> {
+  const client = await connectBare(url, "start, looking");
+  try {
+    return await whoMigrates(client);
+  } finally {
+    await client.end().catch(() => {}); // only a look
+  }
+}
+
+function prepareOn(client: pg.Client, { url, dataDirectory, mover, say }: Preparing): Promise<Uint8Array> {
   const work = async (): Promise<Uint8Array> => {
     const dataKey = await sharedDataKey(client, dataDirectory);
     await mover?.begin(client);
@@ -241,7 +263,12 @@ function prepareOn(client: pg.Client, dataDirectory: string, mover: Mover | null
     await assertDataKey(client, dataDirectory);
     await mover?.check(client);
   };
-  return migrateThen(client, work, { mover: mover?.id ?? null, check });
+  return migrateThen(client, work, {
+    mover: mover?.id ?? null,
+    check,
+    say,
+    whoseTurn: () => whoseTurn(url),
+  });
 }
 
 /** Returns the database's check of its key; undefined if it has none yet. */

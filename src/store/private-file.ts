@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { messageOf } from "../domain/error-message.ts";
+import { fileBytesMax } from "../lib/shortage.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /** Creates the directory if it is missing, and makes sure that we may write there and nobody else may enter it. */
@@ -91,6 +92,8 @@ export function openedFrom<T>(path: string, open: () => T): T {
     return open();
   } catch (error) {
     if (error instanceof StoreFailure) throw error;
+    const limit = fileBytesMax();
+    if (limit !== null && cannotWrite(error)) throw fileTooLong(path, limit);
     throw new StoreFailure(
       "database",
       `${path} cannot be opened (${messageOf(error)})`,
@@ -98,6 +101,17 @@ export function openedFrom<T>(path: string, open: () => T): T {
     );
   }
 }
+
+const cannotWrite = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && /^(SQLITE_(IOERR|FULL)|EFBIG)/.test(String(error.code));
+
+/** The failure to write a file beyond the process's own limit, in bytes, which looks like a broken disk. */
+export const fileTooLong = (path: string, limit: number): StoreFailure =>
+  new StoreFailure(
+    "disk_full",
+    `${path} cannot be written: this process may write no file above ${limit} bytes`,
+    "raise that limit (ulimit -f; LimitFSIZE of a service), then run this again: nothing was changed",
+  );
 
 /** Other users' rights to a path, as bits of its mode. */
 const OTHERS = 0o077;

@@ -14,7 +14,9 @@ export type StoreFailureReason =
   | "pooled"
   | "encoding"
   | "rights"
-  | "database";
+  | "database"
+  /** A connection was lost in the middle: the same start may succeed at once. */
+  | "lost";
 
 /**
  * The message has both parts, for operators, and is printed unchanged. A command with another remedy states its own.

@@ -1,7 +1,7 @@
 // `./tollgate serve` on a PostgreSQL that is unsuitable, or that goes away during the start: it ends with exit code 1
 // and says which database, what is wrong with it and what to do, and never prints the password (hardening.md S11).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -9,7 +9,7 @@ import { keepStartsOut } from "../../src/store/postgres-migrate.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { PostgresServer, type TestDatabase } from "../support/postgres.ts";
 import { PROGRAM } from "../support/program.ts";
-import { reads } from "../support/wait.ts";
+import { reads, waitFor } from "../support/wait.ts";
 
 const PASSWORD = "hunter2-hunter2";
 
@@ -205,6 +205,98 @@ describe("the database goes away while a gateway starts", () => {
   );
 });
 
+describe("the database ends one session of a start: the start goes on, and says so", () => {
+  const MOMENTS: Record<string, string[]> = {
+    "at its schema": ["CREATE TABLE IF NOT EXISTS schema_migration", "INSERT INTO store_state"],
+    "at its number and lease": ["UPDATE store_state SET epoch", "INSERT INTO instance"],
+    "at its writers and what others left": ["SHOW transaction_read_only", "SET condemned = true"],
+    "at its releases": ["JOIN route_release", "INSERT INTO route_release"],
+    "at its demo": ["INSERT INTO organization", "INSERT INTO topup", "INSERT INTO api_key"],
+    "at its operator's key and its people": ["INSERT INTO management_key", "CREATE SCHEMA people"],
+  };
+
+  test.each(Object.entries(MOMENTS).map(([moment, words]) => ({ moment, words })))(
+    "$moment",
+    async ({ moment, words }) => {
+      for (const when of ["before", "after"] as const)
+        for (const word of words) {
+          const fresh = await server.database();
+          const proxy = await CuttingProxy.start(fresh.url);
+          const name = `goes on ${moment} ${words.indexOf(word)} ${when}`;
+          proxy.cutAt(word, when);
+          const told = join(folder, `${name}.out`);
+          const gateway = Bun.spawn([PROGRAM, "serve", "--port", "0", "--data-dir", join(folder, name)], {
+            cwd: folder,
+            env: { ...process.env, DATABASE_URL: proxy.through(fresh.url), TOLLGATE_LOG_LEVEL: "silent" },
+            stdin: "ignore",
+            stdout: Bun.file(told),
+            stderr: "ignore",
+          });
+          try {
+            const hasKey = async () => existsSync(told) && (await Bun.file(told).text()).includes("gw_sk_");
+            await waitFor(async () => (await hasKey()) || gateway.exitCode !== null, "a start that goes on");
+            expect({ word, when, cuts: proxy.cuts, demo: await hasKey() }).toEqual({
+              word,
+              when,
+              cuts: 1,
+              demo: true,
+            });
+          } finally {
+            gateway.kill("SIGKILL");
+            await gateway.exited;
+            await proxy.stop();
+            await fresh.drop();
+          }
+        }
+    },
+    240_000,
+  );
+
+  test("again and again: it gives up, and says why and what to do", async () => {
+    const fresh = await server.database();
+    const proxy = await CuttingProxy.start(fresh.url);
+    try {
+      const again = setInterval(() => proxy.cutAt("INSERT INTO instance", "before"), 5);
+      const { code, said } = await serve(proxy.through(fresh.url), "again and again");
+      clearInterval(again);
+      expect(proxy.cuts).toBe(4);
+      expect(code).toBe(1);
+      expect(said).toMatch(
+        /became unavailable during the start: .+; check that it is running, and start again/,
+      );
+    } finally {
+      await proxy.stop();
+      await fresh.drop();
+    }
+  }, 120_000);
+});
+
+test("a wait for another gateway's migration says so after a second, and who has the turn", async () => {
+  const fresh = await server.database();
+  const holder = new pg.Client({
+    connectionString: fresh.url,
+    application_name: "tollgate start of another",
+  });
+  await holder.connect();
+  await holder.query("BEGIN");
+  await keepStartsOut(holder);
+  const { DATABASE_URL: _, ...env } = process.env;
+  const migrating = Bun.spawn([PROGRAM, "--data-dir", join(folder, "waiting"), "db", "migrate"], {
+    env: { ...env, DATABASE_URL: fresh.url },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const reader = migrating.stderr.getReader();
+  const { value } = await reader.read();
+  expect(Buffer.from(value ?? []).toString()).toMatch(
+    /waiting for another gateway's migration of the database: "tollgate start of another" of \S+ at 127\.0\.0\.1, process \d+ of the server, for \d+ s \(1 s so far\)/,
+  );
+  await holder.query("COMMIT");
+  expect(await migrating.exited).toBe(0);
+  await holder.end();
+}, 120_000);
+
 /** Limits of seconds, and a few of them one after another on a busy machine. */
 const NOTICED_WITHIN_MS = 60_000;
 
@@ -261,6 +353,7 @@ test("a machine that stalls in a migration loses its session to the others, and 
   await reads(sessions, 0);
   migrating.kill("SIGCONT");
   const [said, code] = await Promise.all([migrating.stderr.text(), migrating.exited]);
-  expect([code, said]).toEqual([0, ""]);
+  expect(code).toBe(0);
+  expect(said).toMatch(/the database ended the session of this start \(.+\); trying again/);
   await holder.end();
 }, 120_000);

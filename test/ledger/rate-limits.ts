@@ -54,11 +54,19 @@ export function rateConformance(store: string, open: Open): void {
     return outcome;
   };
   /** With a prompt of so many tokens, and an answer of at most so many. */
-  const admit = async (key: KeyInHand, terms: { tokens?: number; answer?: number; model?: string } = {}) => {
-    const { tokens = 2, answer = 0, model = "m" } = terms;
+  const admit = async (
+    key: KeyInHand,
+    terms: { tokens?: number; answer?: number; model?: string; bounded?: boolean; countFirst?: boolean } = {},
+  ) => {
+    const { tokens = 2, answer = 0, model = "m", bounded = false, countFirst = false } = terms;
     const admission = world.admission(key, { hold: 1, release: releaseOf({ model }) });
     if (admission.asked.kind !== "plan") throw new Error("nothing is asked");
-    Object.assign(admission.asked.plan, { promptBound: tokens, outputBound: answer });
+    Object.assign(admission.asked.plan, {
+      promptBound: tokens,
+      outputBound: answer,
+      bounded,
+      countFirst,
+    });
     const outcome = await ledger.admit(admission);
     return { id: admission.requestId, outcome, says: saysOf(outcome) };
   };
@@ -268,8 +276,56 @@ export function rateConformance(store: string, open: Open): void {
       const { outcome } = await admit(key, { tokens: 101 });
       expect(outcome).toMatchObject({
         refusal: { retry: false },
-        short: { of: "tokens_per_minute", atMost: 100 },
+        short: {
+          of: "tokens_per_minute",
+          tokens: 101,
+          limits: [{ subject: "key", limit: 100, remaining: 100 }],
+        },
       });
+    });
+
+    test("a bound says never only while a whole minute's tokens are free, and nothing of it beside a certain limit", async () => {
+      const key = await customer();
+      await set(key, { tokensPerMinute: 100, concurrent: 2 });
+      const running = await admit(key, { tokens: 50 });
+      expect((await admit(key, { tokens: 101, bounded: true })).outcome).toMatchObject({
+        refusal: { retry: true, retryAfterMs: 30_000, details: { dimension: "tokens", tokens: 101 } },
+        short: { of: "tokens_per_minute", limits: [{ limit: 100, remaining: 50 }] },
+      });
+      expect((await admit(key, { tokens: 101 })).outcome).toMatchObject({ refusal: { retry: false } });
+      const second = await admit(key, { tokens: 1 });
+      const { outcome } = await admit(key, { tokens: 101, bounded: true });
+      expect(outcome).not.toHaveProperty("short");
+      for (const { id } of [running, second]) await world.void(key, id, true);
+      expect((await admit(key, { tokens: 101, bounded: true })).outcome).toMatchObject({
+        refusal: { retry: false },
+        short: { of: "tokens_per_minute" },
+      });
+    });
+
+    test("a long prompt is to be counted before it leaves less than half of a limit; nothing is taken", async () => {
+      const key = await customer();
+      await set(key, { tokensPerMinute: 10_000 });
+      const asks = async (tokens: number, countFirst = true): Promise<string | undefined> => {
+        const { outcome } = await admit(key, { tokens, bounded: true, countFirst });
+        return outcome.kind === "refused" ? (outcome.count ? "count" : outcome.refusal.code) : outcome.kind;
+      };
+      expect(await asks(5001)).toBe("count");
+      expect(await asks(5000)).toBe("admitted");
+      expect(await asks(157)).toBe("count");
+      expect(await asks(156)).toBe("admitted"); // short beside the limit
+      expect(await asks(4001, false)).toBe("admitted");
+      expect(await asks(4001)).toBe("rate_limit_exceeded");
+    });
+
+    test("a prompt that costs nothing gives its tokens back when it is counted, too", async () => {
+      const key = await customer();
+      await set(key, { tokensPerMinute: 2_000_000 });
+      const { id } = await world.admit(key, { hold: 0 });
+      await world.admit(key, { hold: 0, lower: [{ id, to: 0 }] });
+      expect((await admit(key, { tokens: 999_901 })).says).toBe("rate_limit_exceeded");
+      expect((await admit(key, { tokens: 999_900 })).says).toBe("admitted");
+      await world.void(key, id, true);
     });
 
     test("concurrent requests are the open holds", async () => {

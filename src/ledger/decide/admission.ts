@@ -15,7 +15,7 @@ import { readAllowedModels } from "../../domain/allowed-models.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { AdmissionRequest, AdmissionPlan, AdmissionDecision, Claim } from "../ledger.ts";
 import * as refuse from "./policy-refusals.ts";
-import { limitedBy, rateBlocks, standingsOf, takeRate } from "./rate.ts";
+import { limitedBy, rateBlocks, standingsOf, takeRate, takesMuch } from "./rate.ts";
 import { type KeyMonthRow, type KeyRow, type Limited, rowId } from "../rows.ts";
 import { missingBalance } from "../unreadable.ts";
 
@@ -68,6 +68,8 @@ export function decideAdmission(batch: BatchState, admission: AdmissionRequest):
     limitRefusal(spans) ?? //                                                                            10
     creditsRefusal(postings, plan.hold); //                                                              11
   if (short !== null) return short;
+  if (plan.countFirst && reservesMuch(limited, plan, batch.context.nowMs))
+    return { ...refused(refuse.countFirst()), count: true };
   const { epoch } = batch.context;
   if (epoch === null) return refused(overloaded());
   return admit(batch, admission, { plan, routes, epoch, postings, month, key: known.key, limited }); // 12
@@ -162,11 +164,18 @@ function stoppedRefusal(batch: BatchState, organizationId: string, { hold }: Adm
 const tokensOf = ({ promptBound, outputBound }: AdmissionPlan): number => promptBound + outputBound;
 
 function rateRefusal(limited: readonly Limited[], plan: AdmissionPlan, nowMs: number): Refused | null {
-  const blocked = rateBlocks(limited, tokensOf(plan), nowMs);
+  const { bounded = false } = plan;
+  const blocked = rateBlocks(limited, { tokens: tokensOf(plan), bounded }, nowMs);
   if (blocked === null) return null;
   const { refusal, short } = blocked;
   return { ...refused(refusal), rates: standingsOf(limited, nowMs), ...(short !== undefined && { short }) };
 }
+
+const reservesMuch = (
+  limited: readonly Limited[],
+  { promptBound, outputBound }: AdmissionPlan,
+  nowMs: number,
+): boolean => takesMuch(limited, { prompt: promptBound, output: outputBound }, nowMs);
 
 function creditsRefusal({ balance }: AccountPostings, required: NanoUsd): Refused | null {
   const { available, held, debt } = balance;

@@ -129,6 +129,12 @@ export const outputLowered = (): Refusal =>
     retryAfterMs: 500,
   });
 
+/** A long prompt is to be counted before it reserves much of a token limit: the gateway counts it and asks again. */
+export const countFirst = (): Refusal =>
+  new Refusal("overloaded", "The prompt could not be counted. Send the request again.", {
+    retryAfterMs: 500,
+  });
+
 /** 403, step 7 of money.md §7: no active entitlement names this model. */
 export const entitlementRequired = (model: string): Refusal =>
   new Refusal(

@@ -12,7 +12,7 @@ function said(limits: Partial<RateLimits>, tokens: number): string | undefined {
   const row = unsetRow(place, { running: 5, since: 0 });
   row.requestsTat = row.tokensTat = NOW_US + 60_000_000;
   const none = { requestsPerMinute: null, tokensPerMinute: null, concurrent: null };
-  return blockedBy([{ subject: "key", row, limits: { ...none, ...limits } }], tokens, NOW_US)?.refusal
+  return blockedBy([{ subject: "key", row, limits: { ...none, ...limits } }], { tokens }, NOW_US)?.refusal
     .message;
 }
 

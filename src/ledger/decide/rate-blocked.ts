@@ -1,15 +1,21 @@
 // Tells a caller which limit blocks its request: whose it is, of what, how much, and when the request fits (wire.md §4).
 import { counted } from "../../domain/counted.ts";
-import type { RateSubject } from "../../domain/rate-limits.ts";
+import { WHOSE } from "../../domain/rate-limits.ts";
 import { Refusal } from "../../domain/refusals.ts";
-import { costUs, remainingAt, waitMs } from "../../limits/gcra.ts";
+import { costUs, remainingAt, resetMs, waitMs } from "../../limits/gcra.ts";
 import type { Shortage } from "../ledger.ts";
 import type { Limited } from "../rows.ts";
 
-/** `short` is set if waiting does not help but fewer tokens might. */
+/** `short` is set if only token limits refuse, so that fewer tokens might pass. */
 export interface Blocked {
   refusal: Refusal;
   short?: Shortage;
+}
+
+/** What a request may use. `bounded`: an exact count of its prompt may need fewer; default: no. */
+export interface AskedTokens {
+  tokens: number;
+  bounded?: boolean;
 }
 
 /** A limit that is reached. `waitMs` is null if waiting does not help. */
@@ -24,15 +30,20 @@ interface Reached {
 /** The retry interval for a concurrency limit: nobody knows when a running request ends. */
 const SHORTLY_MS = 1000;
 
-/** Returns the limit with the longest wait for a request of this many tokens; null if the request fits under all of them. */
-export function blockedBy(limited: readonly Limited[], tokens: number, nowUs: number): Blocked | null {
-  let longest: Reached | null = null;
-  for (const at of limited) {
-    if (isFree(at, tokens, nowUs)) continue;
-    for (const reached of reachedIn(at, tokens, nowUs))
-      if (longest === null || waitOf(reached) > waitOf(longest)) longest = reached;
-  }
-  return longest === null ? null : refused(longest, tokens);
+/** Returns the limit with the longest wait for what a request may use; null if it fits under all of them. */
+export function blockedBy(limited: readonly Limited[], asked: AskedTokens, nowUs: number): Blocked | null {
+  const all: Reached[] = [];
+  for (const at of limited) if (!isFree(at, asked.tokens, nowUs)) all.push(...reachedIn(at, asked, nowUs));
+  if (all.length === 0) return null;
+  const onlyTokens = all.every(({ of }) => of === "tokens");
+  // What only a bound says of ever is not said beside what is certain.
+  const certain = asked.bounded && !onlyTokens ? all.filter(({ waitMs: wait }) => wait !== null) : all;
+  const longest = certain.reduce((most, one) => (waitOf(one) > waitOf(most) ? one : most));
+  const limits = all.map(({ at: { subject }, limit, remaining }) => ({ subject, limit, remaining }));
+  return {
+    refusal: refusalFor(longest, asked.tokens),
+    ...(onlyTokens && { short: { of: "tokens_per_minute", tokens: asked.tokens, limits } }),
+  };
 }
 
 function isFree({ row, limits }: Limited, tokens: number, nowUs: number): boolean {
@@ -46,11 +57,13 @@ function isFree({ row, limits }: Limited, tokens: number, nowUs: number): boolea
 
 const waitOf = ({ waitMs: ms }: Reached): number => ms ?? Number.POSITIVE_INFINITY;
 
-function reachedIn(at: Limited, tokens: number, nowUs: number): Reached[] {
+function reachedIn(at: Limited, { tokens, bounded = false }: AskedTokens, nowUs: number): Reached[] {
   const { row, limits } = at;
   const perMinute = (of: "requests" | "tokens", limit: number | null, tat: number): Reached[] => {
     if (limit === null) return [];
-    const wait = waitMs(tat, nowUs, costUs(of === "tokens" ? tokens : 1, limit));
+    let wait = waitMs(tat, nowUs, costUs(of === "tokens" ? tokens : 1, limit));
+    // Whether more than a whole minute's tokens never fit, a count tells once they are free.
+    if (wait === null && bounded && tat > nowUs) wait = resetMs(tat, nowUs);
     return wait === 0 ? [] : [{ at, of, limit, remaining: remainingAt(tat, nowUs, limit), waitMs: wait }];
   };
   const { concurrent } = limits;
@@ -63,38 +76,26 @@ function reachedIn(at: Limited, tokens: number, nowUs: number): Reached[] {
   ];
 }
 
-const WHOSE: Readonly<Record<RateSubject, string>> = {
-  organization: "This organization",
-  key: "This key",
-  model: "This organization, for this model,",
-  key_model: "This key, for this model,",
-};
-
-function refused({ at, of, limit, remaining, waitMs: wait }: Reached, tokens: number): Blocked {
+function refusalFor({ at, of, limit, remaining, waitMs: wait }: Reached, tokens: number): Refusal {
   const whose = WHOSE[at.subject];
   const details = { subject: at.subject, dimension: of, limit, remaining };
   const type = of === "tokens" ? "tokens" : "requests";
   if (wait === null)
-    return {
-      refusal: new Refusal(
-        "rate_limit_exceeded",
-        `${whose} may use ${counted(limit, "token")} per minute, and this request alone may use ${tokens}. Lower max_tokens, or shorten the messages.`,
-        { type, retry: false, details: { ...details, tokens } },
-      ),
-      short: { of: "tokens_per_minute", atMost: limit },
-    };
+    return new Refusal(
+      "rate_limit_exceeded",
+      `${whose} may use ${counted(limit, "token")} per minute, and this request alone may use ${tokens}. Lower max_tokens, or shorten the messages.`,
+      { type, retry: false, details: { ...details, tokens } },
+    );
   const message = {
     requests: `${whose} may send ${counted(limit, "request")} per minute.`,
     tokens: `${whose} may use ${counted(limit, "token")} per minute: ${remaining} are available now, and this request may use ${tokens}. Tokens that requests reserve but do not use are returned when those requests end.`,
     concurrent: `${whose} may run ${counted(limit, "request")} at the same time; streams whose client has disconnected count until they end.`,
   }[of];
-  return {
-    refusal: new Refusal("rate_limit_exceeded", `${message} Send the request again in ${secondsOf(wait)}.`, {
-      type,
-      retryAfterMs: wait,
-      details: of === "tokens" ? { ...details, tokens } : details,
-    }),
-  };
+  return new Refusal("rate_limit_exceeded", `${message} Send the request again in ${secondsOf(wait)}.`, {
+    type,
+    retryAfterMs: wait,
+    details: of === "tokens" ? { ...details, tokens } : details,
+  });
 }
 
 const secondsOf = (ms: number): string => {

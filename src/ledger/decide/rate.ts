@@ -14,7 +14,7 @@ import type { BatchContext, BatchState } from "../commit/batch-state.ts";
 import type { RateStanding } from "../ledger.ts";
 import { inForce, mendRate, standardOf, unsetRow } from "../rate-in-force.ts";
 import { type Limited, type RateLimitRow, type RequestRow, rowId, type Rows } from "../rows.ts";
-import { type Blocked, blockedBy } from "./rate-blocked.ts";
+import { type AskedTokens, type Blocked, blockedBy } from "./rate-blocked.ts";
 
 const NONE: readonly Limited[] = [];
 
@@ -102,8 +102,24 @@ const standardFor = (
   });
 
 /** Returns why a request of this many tokens may not start now; null if it may. */
-export const rateBlocks = (limited: readonly Limited[], tokens: number, nowMs: number): Blocked | null =>
-  limited.length === 0 ? null : blockedBy(limited, tokens, microseconds(nowMs));
+export const rateBlocks = (limited: readonly Limited[], asked: AskedTokens, nowMs: number): Blocked | null =>
+  limited.length === 0 ? null : blockedBy(limited, asked, microseconds(nowMs));
+
+/** Of a limit; a shorter prompt reserves too little to be worth a count. */
+const SHORT_SHARE = 1 / 64;
+
+/** Whether a prompt by its bound would leave less than half of a token limit, and is long beside that limit. */
+export const takesMuch = (
+  limited: readonly Limited[],
+  { prompt, output }: { prompt: number; output: number },
+  nowMs: number,
+): boolean =>
+  limited.some(
+    ({ row: { tokensTat }, limits: { tokensPerMinute: limit } }) =>
+      limit !== null &&
+      prompt > limit * SHORT_SHARE &&
+      remainingAt(tokensTat, microseconds(nowMs), limit) - prompt - output < limit / 2,
+  );
 
 /** Takes one request and its tokens from each limit. */
 export function takeRate(
