@@ -92,9 +92,9 @@ const WAITING = new Set([
 /** Real agents, hundreds of megabytes: `npm run test:clients` (docs/decisions/0047-agents-are-tried-by-their-own-command.md). */
 const AGENTS = "test/agents/";
 /** The torture runs judge whole seconds of real processes: one after the other, when nothing else runs. */
-const ALONE = "test/simulation/";
+const ALONE = "test/simulation/torture";
 
-/** The single executable, for the processes of all files; null where it cannot be built, which its own test tells. */
+/** The single executable, for the processes of all files; null where it cannot be built: its own test tries again, and tells. */
 async function buildProgram(): Promise<string | null> {
   const program = join(import.meta.dir, "../node_modules/.cache/tollgate-program/tollgate");
   const child = Bun.spawn([process.execPath, "scripts/build.ts", program], { stdout: "ignore" });

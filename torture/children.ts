@@ -1,21 +1,20 @@
 // Starts every process of a run; none outlives the harness, however the harness ends.
 import { closeSync, openSync } from "node:fs";
-import { join } from "node:path";
 
 const running = new Set<Bun.Subprocess>();
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL"); // even if it is stopped
 });
 
-/** Runs `./tollgate …` of a source tree; stdout and stderr go to the log. */
+/** Runs `tollgate …`; stdout and stderr go to the log. */
 export function tollgate(
-  root: string,
+  program: string,
   args: string[],
   options: { log: string; env?: Record<string, string> },
 ): Bun.Subprocess {
   const { DATABASE_URL: _database, TOLLGATE_CONFIG: _config, PORT: _port, ...inherited } = process.env;
   const log = openSync(options.log, "a");
-  const child = Bun.spawn([join(root, "tollgate"), ...args], {
+  const child = Bun.spawn([program, ...args], {
     env: { ...inherited, ...options.env },
     stdin: "ignore",
     stdout: log,

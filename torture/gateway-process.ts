@@ -8,8 +8,8 @@ import type { StartGate } from "./start-gate.ts";
 export interface GatewayFiles {
   /** Its number among the gateways of the run. */
   number: number;
-  /** The source tree that is started: the checkout, or a mutant's copy of it. */
-  root: string;
+  /** What is started: `tollgate` of the checkout or of a mutant's copy of it, or the executable. */
+  program: string;
   settings: string;
   dataDir: string;
   log: string;
@@ -68,10 +68,10 @@ export class GatewayProcess {
   }
 
   private async run(crashAt: string | null): Promise<void> {
-    const { root, settings, log } = this.files;
+    const { program, settings, log } = this.files;
     const env: Record<string, string> = crashAt === null ? {} : { TOLLGATE_CRASH_AT: crashAt };
     const logFrom = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    const child = tollgate(root, ["serve", "--config", settings], { log, env });
+    const child = tollgate(program, ["serve", "--config", settings], { log, env });
     this.child = child;
     this.logFrom = logFrom;
     this.armed = crashAt !== null;

@@ -7,7 +7,6 @@ import { MINIMUM_NANO } from "./models.ts";
 import { asked } from "./operator.ts";
 import type { PlannedRequest } from "./plan.ts";
 import { checkout, type World } from "./world.ts";
-import { join } from "node:path";
 import type { AuditJson, BalanceJson } from "./evidence.ts";
 
 const QUIET_WITHIN_MS = 45_000;
@@ -72,8 +71,8 @@ async function retryAll({ store, history, balancer }: World): Promise<void> {
 }
 
 /** Runs `./tollgate ledger audit --json`, as an operator does. */
-export async function audit({ gateways, root }: World): Promise<AuditJson> {
-  const child = Bun.spawn([join(root, "tollgate"), "ledger", "audit", "--json"], {
+export async function audit({ gateways, program }: World): Promise<AuditJson> {
+  const child = Bun.spawn([program, "ledger", "audit", "--json"], {
     cwd: checkout,
     env: { ...process.env, TOLLGATE_DATA_DIR: gateways[0]?.files.dataDir },
     stdin: "ignore",

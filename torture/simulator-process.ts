@@ -26,11 +26,11 @@ export class SimulatorProcess {
   ) {}
 
   static async start(
-    files: { root: string; port: number; log: string },
+    files: { program: string; port: number; log: string },
     history: History,
   ): Promise<SimulatorProcess> {
-    const { root, port, log } = files;
-    const child = tollgate(root, ["simulator", "--port", String(port)], { log });
+    const { program, port, log } = files;
+    const child = tollgate(program, ["simulator", "--port", String(port)], { log });
     const simulator = new SimulatorProcess(`http://127.0.0.1:${port}`, child, history);
     await simulator.listens();
     for (const model of MODELS)

@@ -21,13 +21,14 @@ import { StartGate } from "./start-gate.ts";
 import { secondPerson } from "./second-person.ts";
 
 export const checkout = join(import.meta.dir, "..");
+const SOURCES = join(checkout, "tollgate");
 
 type Store = SqliteStore | PostgresStore;
 
 export interface World {
   directory: string;
-  /** The source tree that the gateways run. */
-  root: string;
+  /** What the gateways run. */
+  program: string;
   gateways: GatewayProcess[];
   balancer: ClientBalancer;
   startGate: StartGate;
@@ -56,13 +57,16 @@ export interface Database {
 }
 
 export interface Ground {
-  /** The source tree that the gateways run; default: the checkout. */
-  root?: string;
+  /** The program that the gateways run; default: the checkout's, from its sources. */
+  program?: string;
+  /** The program that the simulator runs; default: the checkout's, too. */
+  simulator?: string;
   /** A database shared by this many gateways; default: one gateway on its embedded store. */
   database?: Database;
 }
 
-export async function openWorld(plan: Plan, { root = checkout, database }: Ground = {}): Promise<World> {
+export async function openWorld(plan: Plan, ground: Ground = {}): Promise<World> {
+  const { program = SOURCES, simulator: provider = SOURCES, database } = ground;
   const directory = mkdtempSync(join(tmpdir(), "tollgate-torture-"));
   const history = new History();
   const startGate = new StartGate();
@@ -71,9 +75,9 @@ export async function openWorld(plan: Plan, { root = checkout, database }: Groun
   const store: Store =
     database === undefined ? new SqliteStore(dataDirs[0] ?? "") : await PostgresStore.start(database);
   const signer = await makeSigner(directory);
-  const simulatorFiles = { root: checkout, port: freePort(), log: join(directory, "simulator.log") };
+  const simulatorFiles = { program: provider, port: freePort(), log: join(directory, "simulator.log") };
   const gateways = dataDirs.map((dataDir, number) => {
-    const files = filesOf(directory, { root, dataDir, number });
+    const files = filesOf(directory, { program, dataDir, number });
     const places = { gateway: files.port, simulator: simulatorFiles.port, dataDir, store };
     writeFileSync(files.settings, settingsOf({ ...places, trust: join(directory, "trust.jwk") }));
     return new GatewayProcess(files, history, startGate);
@@ -83,7 +87,7 @@ export async function openWorld(plan: Plan, { root = checkout, database }: Groun
   const operator = new Operator(balancer);
   const world: World = {
     directory,
-    root,
+    program,
     gateways,
     balancer,
     startGate,
@@ -114,10 +118,10 @@ export async function openWorld(plan: Plan, { root = checkout, database }: Groun
 
 const filesOf = (
   directory: string,
-  { root, dataDir, number }: { root: string; dataDir: string; number: number },
+  { program, dataDir, number }: { program: string; dataDir: string; number: number },
 ): GatewayFiles => ({
   number,
-  root,
+  program,
   dataDir,
   settings: join(directory, `tollgate-${number}.yaml`),
   log: join(directory, `gateway-${number}.log`),

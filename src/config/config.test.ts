@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Config, ConfigError, type ConfigInput, loadConfig } from "./config.ts";
 import { settingsDigest } from "./file-digest.ts";
 import { OPTIONAL_FIELDS } from "../domain/request-fields.ts";
+import { PROVIDER_KINDS } from "../providers/kinds.ts";
 import { DIALECTS } from "../providers/openai/dialects.ts";
 
 const cwd = mkdtempSync(join(tmpdir(), "tollgate-config-"));
@@ -28,7 +29,25 @@ function complaint(yaml: string | null, input: Partial<ConfigInput> = {}): strin
   throw new Error("the configuration was accepted");
 }
 
+/** All objects in a configuration but the kinds of providers and the fields of their dialects, which are the program's. */
+function objectsIn(value: unknown, found = new Set<object>()): Set<object> {
+  if (typeof value !== "object" || value === null || PROVIDER_KINDS.includes(value as never)) return found;
+  if (Object.values(DIALECTS).some(({ fields }) => fields === value)) return found;
+  found.add(value);
+  for (const inner of Object.values(value)) objectsIn(inner, found);
+  return found;
+}
+
 describe("defaults", () => {
+  test("no two configurations share a value that could be changed in one of them", () => {
+    const yaml = "providers: [{ name: other, kind: vllm, base_url: https://api.example.com/v1 }]";
+    for (const text of [null, yaml]) {
+      const first = objectsIn(load(text));
+      expect(first.size).toBeGreaterThan(10);
+      expect([...objectsIn(load(text))].filter((one) => first.has(one))).toEqual([]);
+    }
+  });
+
   test("the example file says what the defaults are", () => {
     const example = loadConfig({
       env: {},

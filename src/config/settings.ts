@@ -209,8 +209,7 @@ const signIn = group({
   per_minute: upTo(10_000).default(10).describe("Sign-in attempts per minute and address."),
 });
 
-/** Returns the settings of a gateway that knows these kinds of providers. */
-export const settingsSchema = (kinds: readonly ProviderKind[]) =>
+const settingsOf = (kinds: readonly ProviderKind[]) =>
   group({
     listen: listen.prefault({}),
     server: server.prefault({}),
@@ -257,4 +256,16 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
     sign_in: signIn.prefault({}),
   });
 
-export type Settings = z.output<ReturnType<typeof settingsSchema>>;
+export type Settings = z.output<ReturnType<typeof settingsOf>>;
+
+const built = new WeakMap<readonly ProviderKind[], ReturnType<typeof settingsOf>>();
+
+/**
+ * Returns the settings of a gateway that knows these kinds of providers. Built once for each list of kinds: that takes
+ * a fifth of the work of a start.
+ */
+export function settingsSchema(kinds: readonly ProviderKind[]): ReturnType<typeof settingsOf> {
+  const known = built.get(kinds) ?? settingsOf(kinds);
+  built.set(kinds, known);
+  return known;
+}

@@ -32,6 +32,8 @@ interface Refused {
 const MORE = "UPDATE org_balance SET available = available + 7000000000 WHERE org_id = ?1";
 const LESS = "UPDATE org_balance SET available = available - 7000000000 WHERE org_id = ?1";
 const EVERY_MS = 2000;
+/** Of the other organization's traffic, which must only never be away. */
+const BETWEEN_CALLS_MS = 25;
 
 describe.each(STORES)("on %s", (store) => {
   let gateway: TestGateway;
@@ -72,7 +74,7 @@ describe.each(STORES)("on %s", (store) => {
     const others: number[] = [];
     let calling = true;
     const traffic = (async () => {
-      while (calling) others.push(await status(other));
+      for (; calling; await Bun.sleep(BETWEEN_CALLS_MS)) others.push(await status(other));
     })();
 
     await gateway.tamper(MORE, organizationId);

@@ -14,6 +14,7 @@ import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { type Running, start } from "../../src/main/gateway.ts";
+import { abandonMove, moveToPostgres } from "../../src/main/move.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { PROGRAM } from "../support/program.ts";
 
@@ -29,6 +30,8 @@ const STAGES: [at: CrashPoint | `${CrashPoint}:${number}`, opened: boolean][] = 
   ["move_opened", true],
   ["move_people_aside", true],
 ];
+/** The others have the newest schema already: making it takes longer than the move. */
+const ON_EMPTY_DATABASES = new Set(["move_fenced", "move_resolved", "move_people_row:3", "move_opened"]);
 /**
  * Tables that expire within minutes and are left behind, and lines on their way into the audit log, which are moved
  * with it.
@@ -180,8 +183,11 @@ async function move(
   return { code, signal: child.signalCode?.toString() ?? null, stderr };
 }
 
-/** Why a gateway does not start on it; null if it does. */
-async function refusal(open: () => Promise<void>): Promise<string | null> {
+/** What the command does, in this process: a program's start is most of the work of a small move. */
+const moveHere = ({ dataDir, url }: Places): Promise<unknown> => moveToPostgres(dataDir, url);
+
+/** Why the store refuses; null if it does not. */
+async function refusal(open: () => Promise<unknown>): Promise<string | null> {
   try {
     await open();
     return null;
@@ -205,7 +211,7 @@ describe("killed at each stage", () => {
   test.each(STAGES)(
     "%s: one store opens at most, and the same command completes it with nothing missing",
     async (crashAt, opened) => {
-      const here = await places({ newest: false });
+      const here = await places({ newest: !ON_EMPTY_DATABASES.has(crashAt) });
       expect((await move(here, { crashAt })).signal).toBe("SIGKILL");
       const source = await sourceRefusal(here);
       expect(source).toContain("db move");
@@ -215,8 +221,7 @@ describe("killed at each stage", () => {
         if (opened) expect(target).toBeNull();
         else expect(target).toContain("--abandon");
       }
-      const again = await move(here);
-      expect([again.code, again.stderr]).toEqual([0, ""]);
+      await moveHere(here);
       await assertMoved(here);
     },
     120_000,
@@ -260,19 +265,18 @@ describe("taken back", () => {
       if (opened) {
         expect([back.code, back.stderr]).toEqual([1, expect.stringContaining("complete")]);
         expect(await sourceRefusal(here)).toContain("db move");
-        expect((await move(here)).code).toBe(0);
+        await moveHere(here);
         await assertMoved(here);
         return;
       }
       expect([back.code, back.stderr]).toEqual([0, ""]);
       expect(await sourceRefusal(here)).toBeNull();
       if (crashAt !== "move_fenced") expect(await targetRefusal(here)).toContain("cancelled move");
-      const twice = await move(here, { abandon: true });
-      expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("no move")]);
+      expect(await refusal(() => abandonMove(here.dataDir, here.url))).toContain("no move");
       // The old store continues, and can be moved elsewhere.
       expect(rowsIn(join(here.dataDir, "people.sqlite"), LEFT_BEHIND)).toEqual(before.people);
       const elsewhere = { dataDir: here.dataDir, url: (await places({ newest: true })).url };
-      expect((await move(elsewhere)).code).toBe(0);
+      await moveHere(elsewhere);
       await assertMoved(elsewhere);
     },
     120_000,

@@ -10,7 +10,8 @@ const MESSAGES = 26_000;
 const CALLS = 100;
 /** 2 to 3 beside other tests; 100 and more if bodies are read as they come. */
 const SLOWER_AT_MOST = 6;
-const ROUNDS = 3;
+/** The best round counts: other work on the machine may have disturbed the rest. */
+const ROUNDS_AT_MOST = 3;
 
 test("a flood of large bodies delays nobody else's small calls", async () => {
   const gateway = await ProcessGateway.start();
@@ -31,7 +32,8 @@ test("a flood of large bodies delays nobody else's small calls", async () => {
     };
     await victims(); // warm-up
     const slower: { median: number; p99: number; flood: number }[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
+    const best = (): number => Math.min(...slower.map(({ median }) => median));
+    while (slower.length < ROUNDS_AT_MOST && !(best() < SLOWER_AT_MOST)) {
       const alone = await victims();
       let flooding = true;
       let flood = 0;
@@ -46,8 +48,7 @@ test("a flood of large bodies delays nobody else's small calls", async () => {
         `alone ${at(alone, 0.5)} and ${at(alone, 0.99)} ms, flooded ${at(flooded, 0.5)} and ${at(flooded, 0.99)} ms beside ${flood}`,
       );
     }
-    // The best round counts: other work on the machine may have disturbed the rest.
-    expect(Math.min(...slower.map(({ median }) => median))).toBeLessThan(SLOWER_AT_MOST);
+    expect(best()).toBeLessThan(SLOWER_AT_MOST);
     for (const { flood } of slower) expect(flood).toBeGreaterThan(LANES);
   } finally {
     await gateway.stop();

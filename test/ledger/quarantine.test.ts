@@ -28,6 +28,7 @@ import { Jobs } from "../../src/lib/jobs.ts";
 import { quarantine } from "../../src/operator/quarantine.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
+import { placeMigratedStore } from "../support/migrated-store.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { waitFor } from "../support/wait.ts";
 import { BEGUN, type KeyInHand, releaseOf, World } from "./world.ts";
@@ -70,6 +71,7 @@ function common(told: Place["told"]) {
 
 async function sqlite(): Promise<Place> {
   const directory = folder();
+  placeMigratedStore(directory);
   const told: Place["told"] = [];
   let store: ReturnType<typeof openSqliteStore> | null = null;
   ended.push(() => store?.close());

@@ -32,7 +32,7 @@ test.skipIf(PGBOUNCER === null)(
       const statuses: (number | null)[] = [];
       let stop = false;
       const traffic = [0, 1, 2, 3].map(async (n) => {
-        while (!stop) statuses.push((await replicas.at(n).chat(secret, ask)).status);
+        for (; !stop; await Bun.sleep(10)) statuses.push((await replicas.at(n).chat(secret, ask)).status);
       });
       const served = (): number => statuses.filter((status) => status === 200).length;
       await waitFor(async () => served() >= 20, "answers");

@@ -4,6 +4,7 @@
 import { expect, test } from "bun:test";
 import { printTable } from "../../torture/report.ts";
 import { countViolations, torture } from "../../torture/torture.ts";
+import { PROGRAM } from "../support/program.ts";
 
 const PLAYED_MS = 25_000;
 const LIMIT_MS = 300_000;
@@ -13,7 +14,14 @@ test(
   `after ${PLAYED_MS / 1000} s of chaos among three gateways and their database every invariant holds (seed ${FIXED_SEED})`,
   async () => {
     const database = { gateways: 3, standby: true };
-    const report = await torture({ seed: FIXED_SEED, ms: PLAYED_MS, database, keep: true });
+    const report = await torture({
+      seed: FIXED_SEED,
+      ms: PLAYED_MS,
+      database,
+      keep: true,
+      program: PROGRAM,
+      simulator: PROGRAM,
+    });
     if (countViolations(report) > 0) throw new Error(printTable(report));
     expect(report.figures["settled"]).toBeGreaterThan(20);
     expect(report.figures["kills of the database"]).toBeGreaterThan(0);

@@ -18,6 +18,7 @@ import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
 import { signRelease } from "../../src/releases/signature.ts";
 import { type Arriving, post, type Received, received } from "./arriving.ts";
+import { placeMigratedStore } from "./migrated-store.ts";
 import { PROGRAM, SOURCES } from "./program.ts";
 import { waitFor } from "./wait.ts";
 import { PLAIN, type TestManifest } from "./models.ts";
@@ -71,6 +72,10 @@ providers:
 ${settings}
 `,
     );
+    if (env["DATABASE_URL"] === undefined && program === null) {
+      mkdirSync(join(folder, "data"), { mode: 0o700 });
+      placeMigratedStore(join(folder, "data"));
+    }
     const gateway = new ProcessGateway(folder, simulator, await readReleaseKey(privateJwk));
     gateway.program = program;
     await gateway.run(env);

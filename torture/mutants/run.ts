@@ -1,5 +1,6 @@
 // `npm run torture -- --mutants [NAME…]`: each mix must be clean on the checkout and find violations on its mutant.
 import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { countViolations, type Report, torture } from "../torture.ts";
 import { MUTANTS } from "./list.ts";
 import { type Mutant, plant } from "./mutant.ts";
@@ -24,7 +25,7 @@ export async function prove(mutant: Mutant, options: { seed: number; control: bo
   const control = options.control ? byCheck(await torture(run)) : null;
   const root = plant(mutant);
   try {
-    const report = await torture({ ...run, root, quietWithinMs: QUIET_WITHIN_MS });
+    const report = await torture({ ...run, program: join(root, "tollgate"), quietWithinMs: QUIET_WITHIN_MS });
     return { mutant: name, bug, seconds, found: byCheck(report), control };
   } finally {
     rmSync(root, { recursive: true, force: true });
