@@ -24,7 +24,7 @@ const open = (settings: string): string => `
   const { openProviders } = await import("./src/main/providers.ts");
   const { providers } = loadConfig({ env: {}, cwd, flags: { config: cwd + "/tollgate.yaml" } });
   // The demo's simulator stands beside it as long as nobody's release keys are trusted.
-  const opened = await openProviders(providers.filter(({ name }) => name === "a"));
+  const opened = await openProviders(providers.filter(({ name }) => name === "a"), null);
   if (opened.byName.size === 0) throw new Error("no provider");
   (await import("node:fs")).rmSync(cwd, { recursive: true });`;
 
