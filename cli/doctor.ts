@@ -13,6 +13,7 @@ import { shortTimes, type ShortTime } from "../src/config/short-times.ts";
 import { messageOf } from "../src/domain/error-message.ts";
 import { isEverywhere, listeningAddress } from "../src/lib/listening-address.ts";
 import { asCalledHere, OWN_NAME } from "../src/domain/own-name.ts";
+import { ignoredProxies } from "../src/lib/outbound.ts";
 import { callsWithDescriptors, openFilesMax } from "../src/lib/shortage.ts";
 
 interface DoctorOptions {
@@ -166,11 +167,9 @@ function descriptorsFinding({ limits: { maxConcurrent } }: Config): Finding {
   );
 }
 
-const PROXY_VARIABLES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
-
 function proxyFinding({ outbound: { proxy } }: Config): Finding {
   if (proxy !== null) return ok("outbound proxy", new URL(proxy.url).host);
-  const ignored = PROXY_VARIABLES.filter((name) => process.env[name]);
+  const ignored = ignoredProxies(process.env);
   return ignored.length === 0
     ? ok("outbound proxy", "none: providers are reached directly")
     : note(

@@ -2,6 +2,7 @@
 // name, follows no redirect, and reads only the status of the response. Uses a socket of its own instead of fetch,
 // whose single thread also carries the calls to providers: a receiver that sent interim responses endlessly kept that
 // thread busy.
+import { bareHost } from "../lib/bare-host.ts";
 import { connect, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectSecurely } from "node:tls";
 import { type Sent, TRY_MS } from "./sent.ts";
@@ -67,7 +68,7 @@ async function answered(
 }
 
 function open(url: URL, address: string, opened: () => void): Socket {
-  const name = url.hostname.replace(/^\[|\]$/g, "");
+  const name = bareHost(url);
   const secure = url.protocol === "https:";
   const at = { host: address, port: Number(url.port) || (secure ? 443 : 80) };
   if (!secure) return connect(at, opened);

@@ -1,6 +1,7 @@
 // Decides where a message may be sent. Customers choose no other addresses, so this is the only way to make
 // this gateway call something: https only; no private, loopback, link-local or metadata address in any
 // spelling; and the address that was checked is the address that is called (hardening.md S12).
+import { bareHost } from "../lib/bare-host.ts";
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
@@ -116,7 +117,7 @@ export function readTarget(text: string, allow: { privateTargets: boolean }): UR
   if (url.username !== "" || url.password !== "")
     throw new TargetRefusal("must not carry a name or password");
   if (url.hash !== "") throw new TargetRefusal("must not have a fragment");
-  const literal = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const literal = bareHost(url).replace(/\.$/, "");
   if (METADATA_NAMES.test(literal) || (isIP(literal) !== 0 && isMetadata(literal))) throw metadata();
   if (isIP(literal) !== 0 && !allow.privateTargets && !isPublicAddress(literal)) throw notPublic();
   if (!allow.privateTargets && isIP(literal) === 0 && !/^[^.]+(\.[^.]+)+$/.test(literal))
@@ -131,7 +132,7 @@ export async function resolveTarget(
   resolveHost: ResolveHost = resolveBySystem,
 ): Promise<ResolvedTarget> {
   const url = readTarget(text, allow);
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const host = bareHost(url);
   const addresses = isIP(host) === 0 ? await resolveHost(host) : [host];
   const [address] = addresses;
   if (address === undefined) throw new TargetRefusal(`cannot be resolved: ${host} has no address`);

@@ -1,5 +1,6 @@
 // How this process reaches other servers: directly, or, where the network has no other way out, through an HTTP proxy.
 import { isIP } from "node:net";
+import { bareHost } from "./bare-host.ts";
 import { Networks, parseNetwork } from "./networks.ts";
 
 export interface OutboundProxy {
@@ -21,9 +22,9 @@ export const isException = (text: string): boolean =>
  * names and no contents; so an address without TLS is reached directly.
  */
 export function proxyTo(address: string, proxy: OutboundProxy | null): string | null {
-  const { protocol, hostname } = new URL(address);
-  if (proxy === null || protocol !== "https:") return null;
-  const host = hostname.replace(/^\[|\]$/g, ""); // IPv6
+  const url = new URL(address);
+  if (proxy === null || url.protocol !== "https:") return null;
+  const host = bareHost(url);
   const excepted = [...OWN, ...proxy.except].some((exception) => includes(exception, host));
   return excepted ? null : proxy.url;
 }
@@ -34,14 +35,24 @@ function includes(exception: string, host: string): boolean {
   return host === name || host.endsWith(`.${name}`);
 }
 
-const VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] as const;
+/** What the runtime obeys by itself, in either spelling. */
+const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap(bothSpellings);
+const VARIABLES = [...PROXIES, ...bothSpellings("NO_PROXY")];
+
+function bothSpellings(name: string): string[] {
+  return [name, name.toLowerCase()];
+}
+
+/** The variables that name a proxy, which is not used. */
+export const ignoredProxies = (env: Record<string, string | undefined>): string[] =>
+  PROXIES.filter((name) => env[name]);
 
 /**
  * Makes the `fetch` of libraries take the same way: it obeys the process's variables, which are replaced, whatever they were.
  * `env` is the process's own.
  */
 export function takeProxy(proxy: OutboundProxy | null, env: Record<string, string | undefined>): void {
-  for (const name of VARIABLES) for (const spelled of [name, name.toLowerCase()]) delete env[spelled];
+  for (const name of VARIABLES) delete env[name];
   if (proxy === null) return;
   env["HTTPS_PROXY"] = proxy.url;
   env["NO_PROXY"] = [...OWN, ...proxy.except].join(",");

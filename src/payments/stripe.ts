@@ -46,7 +46,6 @@ export class StripeDriver implements PaymentDriver {
     this.webhookSecret = webhookSecret;
     this.stripe = new Stripe(secretKey, {
       ...(apiUrl !== null && placeOf(apiUrl)),
-      httpClient: Stripe.createFetchHttpClient(), // the other one knows no proxy (`lib/outbound.ts`)
       timeout: CALL_TIMEOUT_MS,
       maxNetworkRetries: 1,
       telemetry: false,

@@ -1,5 +1,6 @@
 // Whatever a collector does, spans are bounded and each is counted once: as exported, or as dropped with its reason.
 import { afterEach, expect, test } from "bun:test";
+import { askedOfProxy } from "../../test/support/asked-of-proxy.ts";
 import { Jobs } from "../lib/jobs.ts";
 import { QUEUE_SPANS, SpanExporter, type SpanLoss } from "./exporter.ts";
 import type { Span } from "./otlp.ts";
@@ -33,7 +34,11 @@ afterEach(async () => {
 });
 
 /** Returns an exporter to a collector that answers like this; `nowMs` advances its pauses. */
-function exporting(answer: (n: number) => Response | Promise<Response>, timeoutMs = 30_000): Watched {
+function exporting(
+  answer: (n: number) => Response | Promise<Response>,
+  timeoutMs = 30_000,
+  url: string | null = null,
+): Watched {
   const watched: Omit<Watched, "exporter"> = {
     exported: 0,
     dropped: {},
@@ -51,7 +56,7 @@ function exporting(answer: (n: number) => Response | Promise<Response>, timeoutM
     },
   });
   const exporter = new SpanExporter({
-    url: `http://127.0.0.1:${server.port}/v1/traces`,
+    url: url ?? `http://127.0.0.1:${server.port}/v1/traces`,
     headers: {},
     timeoutMs,
     intervalMs: 10,
@@ -269,4 +274,13 @@ test("a hanging collector does not delay the gateway's exit", async () => {
   await on.exporter.stop();
   expect(performance.now() - began).toBeLessThan(30_000); // the call alone would wait for a minute
   expect(on.dropped).toEqual({ stopped: 3 });
+});
+
+test("a collector elsewhere is reached through the network's proxy", async () => {
+  const asked = await askedOfProxy(async () => {
+    const on = exporting(() => Response.json({}), 5_000, "https://collector.test/v1/traces");
+    on.exporter.add(spans(1));
+    await until(() => on.turned.length > 0);
+  });
+  expect(asked[0]).toBe("CONNECT collector.test:443 HTTP/1.1");
 });

@@ -40,8 +40,8 @@ function placesOf(method: string, path: string, shape: { query: unknown; body: u
     params.reduce((filled, param) => (param === skipped ? filled : filled.replace(param, "x_1")), path);
   const address = IN_ADDRESS.flatMap((text) => [
     ...params.map((param) => harmless(param).replace(param, text)),
-    ...keysOf(shape.query).map((key) => `${harmless("")}?${key}=${text}`),
-    `${harmless("")}?unknown=${text}&${text}=1`,
+    ...[...keysOf(shape.query), "unknown"].map((key) => `${harmless("")}?${key}=${text}`),
+    `${harmless("")}?${text}=1`,
   ]).map((target) => ({ method, path: target }));
   const bodies = IN_BODY.flatMap((text) => [
     ...keysOf(shape.body).map((key) => `{"${key}":"${text}"}`),

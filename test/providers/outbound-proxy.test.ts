@@ -1,10 +1,10 @@
 // Providers behind an HTTP proxy (docs/operations.md, "Outbound connections"): what is sent through it, what its refusals prove
 // (money.md §2), and that the environment alone changes nothing (hardening.md S13).
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CERTIFICATE } from "../support/certificate.ts";
-import { MemoryFolder } from "../support/memory-folder.ts";
 import { hello } from "../support/gateway.ts";
 import { onProvider, PLAIN, type TestManifest } from "../support/models.ts";
 import { ProcessGateway } from "../support/process-gateway.ts";
@@ -16,6 +16,7 @@ const FAR = "api.upstream.test";
 const SIGN_IN = "sign-in.upstream.test";
 
 let network: TunnelProxy;
+let folder: string;
 let gateway: ProcessGateway;
 let organizationId: string;
 let secret: string;
@@ -28,7 +29,8 @@ const elsewhere = (model: string, provider: string): TestManifest[] => [
 
 beforeAll(async () => {
   network = await TunnelProxy.start();
-  const trusted = join(MemoryFolder.make()?.path ?? "/tmp", `ca-${crypto.randomUUID()}.pem`);
+  folder = mkdtempSync(join(tmpdir(), "tollgate-authority-"));
+  const trusted = join(folder, "authority.pem");
   writeFileSync(trusted, CERTIFICATE.cert);
   const health = "health: { probe: null, open_after_failures: 1000 }, timeouts: { connect_ms: 1000 }";
   const at = (name: string, url: string): string =>
@@ -63,6 +65,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop();
   network.stop();
+  rmSync(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
   network.mood = "open";
@@ -105,6 +108,19 @@ test.each<[string, Mood]>([
   expect(gateway.simulator.bill()).toHaveLength(calls + 1);
   // Nothing stays open behind a proxy that did not answer.
   await waitFor(async () => network.open === 0, "the probe's connection to be closed");
+});
+
+test("a proxy that closes where no probe was needed proves nothing: 502, nothing charged, and the next call is probed", async () => {
+  expect(await servedBy("on-far")).toEqual([200, "far"]);
+  const calls = gateway.simulator.bill().length;
+  const before = await balance();
+  network.cut();
+  await waitFor(async () => network.open === 0, "the tunnels to be closed");
+  network.mood = "closed";
+  expect((await servedBy("on-far"))[0]).toBe(502);
+  expect(await balance()).toEqual(before);
+  expect(gateway.simulator.bill()).toHaveLength(calls);
+  expect(await servedBy("on-far")).toEqual([200, "simulator"]);
 });
 
 test("a tunnel that breaks once the request was sent proves nothing: one call, nothing charged", async () => {

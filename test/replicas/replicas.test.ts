@@ -23,7 +23,7 @@ const ask = (content: string, more: object = {}): object => ({
   ...more,
 });
 
-test.concurrent("a key revoked on one gateway is refused by the next request on another, 240 times in a row", async () => {
+test.concurrent("a key revoked on one gateway is refused by the next request on another, a thousand times in a row", async () => {
   const { organizationId } = await replicas.first.customer();
   let accepted = 0;
   const revokeAndAsk = async (round: number): Promise<void> => {
@@ -36,7 +36,7 @@ test.concurrent("a key revoked on one gateway is refused by the next request on 
     const { status } = await replicas.at(round + 1).chat(secret, ask("Hello"));
     if (status !== 401) accepted += 1;
   };
-  for (let round = 0; round < 240; round += 4)
+  for (let round = 0; round < 1000; round += 4)
     await Promise.all([0, 1, 2, 3].map((step) => revokeAndAsk(round + step)));
   expect(accepted).toBe(0);
   expect(await replicas.calls()).toBe(0);

@@ -3,8 +3,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createTlsServer } from "node:tls";
 import { CERTIFICATE } from "./certificate.ts";
 
-/** What the proxy does when it is asked for a tunnel: opens it, answers with this status line, says nothing, or closes. */
-export type Mood = "open" | "silent" | "closed" | { status: string };
+/**
+ * What the proxy does when it is asked for a tunnel: opens it, opens one to somebody who closes at the first byte (`deaf`), answers
+ * with this status line, says nothing, or closes.
+ */
+export type Mood = "open" | "deaf" | "silent" | "closed" | { status: string };
+
+const OPENED = "HTTP/1.1 200 Connection established\r\n\r\n";
 
 export class TunnelProxy {
   mood: Mood = "open";
@@ -12,7 +17,7 @@ export class TunnelProxy {
   readonly asked: string[] = [];
   /** Open tunnels. */
   readonly tunnels = new Set<Socket>();
-  /** The plain server behind the TLS server; set before the first tunnel. */
+  /** The plain server behind the TLS server; empty: nobody answers in the tunnels. */
   target = "";
   /** Connections that are open, with or without a tunnel. */
   open = 0;
@@ -20,20 +25,25 @@ export class TunnelProxy {
   private constructor(
     private readonly proxy: Server,
     private readonly front: Server,
+    private readonly secure: boolean,
   ) {}
 
-  static async start(): Promise<TunnelProxy> {
-    const proxy = createServer((client) => network.accept(client));
-    const front = createTlsServer(CERTIFICATE, (client) => join(client, network.target));
+  /** `secure`: the proxy itself is reached by TLS. */
+  static async start({ secure = false } = {}): Promise<TunnelProxy> {
+    const accept = (client: Socket): void => network.accept(client);
+    const proxy = secure ? createTlsServer(CERTIFICATE, accept) : createServer(accept);
+    const front = createTlsServer(CERTIFICATE, (client) => {
+      if (network.target !== "") join(client, network.target);
+    });
     front.on("tlsClientError", () => {});
-    const network = new TunnelProxy(proxy, front);
+    const network = new TunnelProxy(proxy, front, secure);
     for (const server of [proxy, front])
       await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
     return network;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${portOf(this.proxy)}`;
+    return `${this.secure ? "https" : "http"}://127.0.0.1:${portOf(this.proxy)}`;
   }
 
   /** The TLS server, without the proxy. */
@@ -61,11 +71,14 @@ export class TunnelProxy {
       const { mood } = this;
       if (mood === "silent") client.resume();
       else if (mood === "closed") client.destroy();
-      else if (mood !== "open") client.end(`HTTP/1.1 ${mood.status}\r\ncontent-length: 0\r\n\r\n`);
+      else if (mood === "deaf") {
+        client.once("data", () => client.destroy());
+        client.write(OPENED);
+      } else if (mood !== "open") client.end(`HTTP/1.1 ${mood.status}\r\ncontent-length: 0\r\n\r\n`);
       else {
         this.tunnels.add(client);
         client.once("close", () => this.tunnels.delete(client));
-        client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+        client.write(OPENED);
         join(client, this.direct);
       }
     });

@@ -1,5 +1,5 @@
-// Makes exactly one HTTP request to an upstream (wire.md §8.1): configured host, our headers only, no redirect, no
-// proxy, no retry. A failure before the connection is established, or a complete refusal, is proof of non-execution
+// Makes exactly one HTTP request to an upstream (wire.md §8.1): configured host, our headers only, no redirect,
+// no retry; directly or through the configured proxy. A failure before the connection is established, or a complete refusal, is proof of non-execution
 // (§8.3).
 import { crashPoint } from "../../lib/crash-point.ts";
 import { wantIn } from "../../lib/shortage.ts";

@@ -2,6 +2,7 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { messageOf } from "../../domain/error-message.ts";
+import { bareHost } from "../../lib/bare-host.ts";
 import { type Failure, noConnection, noTunnel } from "../failure.ts";
 
 export interface Host {
@@ -56,7 +57,7 @@ interface Tunnelled {
 
 async function openTunnel(proxy: URL, { host, handshake, signal }: Tunnelled): Promise<void> {
   const secure = proxy.protocol === "https:";
-  const at = { host: bare(proxy.hostname), port: Number(proxy.port) || (secure ? 443 : 80) };
+  const at = { host: bareHost(proxy), port: Number(proxy.port) || (secure ? 443 : 80) };
   // It is given a password, so it has to be who it says it is.
   const socket = secure ? connectTls(at) : connectPlain(at);
   const leave = (): void => void socket.destroy();
@@ -75,8 +76,6 @@ async function openTunnel(proxy: URL, { host, handshake, signal }: Tunnelled): P
     socket.destroy();
   }
 }
-
-const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, ""); // IPv6
 
 function connectRequest({ username, password }: URL, { hostname, port }: Host): string {
   const authority = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;

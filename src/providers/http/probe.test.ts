@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { trustAnyone } from "../../../test/support/certificate.ts";
+import { TunnelProxy } from "../../../test/support/tunnel-proxy.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import { ConnectProbe } from "./probe.ts";
 import { failureOf, startUpstream } from "../openai/openai.fixtures.ts";
@@ -89,3 +91,27 @@ test("who takes a connection and says nothing is left after the limit: nothing s
   }
   deaf.close();
 });
+
+test.each([false, true])(
+  "through a proxy, reached by TLS: %p, TLS is asked for in the tunnel",
+  async (secure) => {
+    const trust = trustAnyone();
+    const network = await TunnelProxy.start({ secure });
+    try {
+      const opens = (): Promise<unknown> =>
+        Promise.resolve(new ConnectProbe("https://api.upstream.test/v1", 5000, network.url).check());
+      expect(await opens()).toBeNull();
+      network.mood = { status: "407 Proxy Authentication Required" };
+      expect(await opens()).toMatchObject({
+        reason: "connect",
+        executed: "no",
+        message: "the proxy opened no connection to the upstream (407)",
+      });
+      network.mood = "deaf";
+      expect(await opens()).toMatchObject({ reason: "connect", executed: "no" });
+    } finally {
+      network.stop();
+      trust.restore();
+    }
+  },
+);

@@ -2,6 +2,7 @@
 // timeout, cannot tell "never connected" from "no answer yet", and reports every TLS error as a failed handshake,
 // even one after the request was written. A probe can tell, so a dead host is proof of non-execution (money.md §2).
 // Busy providers are not probed: a host that answered lately is up.
+import { bareHost } from "../../lib/bare-host.ts";
 import { Failure } from "../failure.ts";
 import { type Host, noConnectionFor, type Open, openingThrough } from "./opening.ts";
 
@@ -27,7 +28,7 @@ export class ConnectProbe {
     this.secure = url.protocol === "https:";
     this.handshakeKnown = !this.secure;
     this.host = {
-      hostname: url.hostname.replace(/^\[|\]$/g, ""), // IPv6
+      hostname: bareHost(url),
       port: Number(url.port) || (this.secure ? 443 : 80),
     };
   }
